@@ -1,0 +1,2 @@
+export type * from './ast.js';
+export { ParseError } from './parse-error.js';
