@@ -226,6 +226,12 @@ export interface FunctionCall extends Node {
   readonly over?: WindowSpecification;
 }
 
+/** `t.*` or `*` among the arguments of a function: `count(t.*)`, `struct(*)`. `f(*)` alone is `star` of the call. */
+export interface AllColumnsExpression extends Node {
+  readonly kind: 'all-columns';
+  readonly qualifier: readonly Identifier[];
+}
+
 export interface OrderItem extends Node {
   readonly expression: Expression;
   readonly direction: 'asc' | 'desc';
@@ -278,4 +284,5 @@ export type Expression =
   | ExtractExpression
   | FloorToExpression
   | TrimExpression
+  | AllColumnsExpression
   | FunctionCall;
