@@ -1,1 +1,11 @@
-export {};
+export * from './errors.js';
+export * from './reader/options.js';
+export * from './sarg/sarg.js';
+export * from './type-description.js';
+export { parseType, typeToString } from './type-text.js';
+export * from './vector/bitmap.js';
+export { type AppendableValue, VectorBuilder, vectorOf } from './vector/builder.js';
+export { nullVector } from './vector/constant.js';
+export { concatVectors, filterVector, sliceVector } from './vector/rearrange.js';
+export * from './vector/value.js';
+export * from './vector.js';

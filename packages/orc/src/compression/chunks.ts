@@ -1,0 +1,100 @@
+import { CorruptFileError } from '@skep/core';
+import type { Codec } from './codec.js';
+
+/*
+ * A compressed stream is a sequence of chunks (spec: "Compression"):
+ *
+ *   3 bytes little endian: length × 2 + (1 when the bytes are original, not compressed) | bytes
+ */
+export const CHUNK_HEADER_BYTES = 3;
+const LARGEST_CHUNK = (1 << 23) - 1;
+const LARGEST_STREAM = 0x7fffffff;
+
+/** Where bytes of a stream come from, for errors and limits. */
+export interface ChunkContext {
+  readonly path: string;
+  /** What the stream is, for errors. */
+  readonly name: string;
+  /** Offset in the file of the first byte. */
+  readonly fileOffset: number;
+  readonly codec: Codec | undefined;
+  /** Most bytes that a chunk holds. */
+  readonly blockSize: number;
+  /** The range may end inside a chunk, which is then left out: it belongs to rows that are not read. */
+  readonly mayEndEarly?: boolean;
+}
+
+export interface Decompressed {
+  readonly bytes: Uint8Array;
+  /** Of each chunk its offset in the compressed range and in `bytes`; empty for streams that are not compressed. */
+  readonly chunkStarts: readonly number[];
+  readonly chunkTargets: readonly number[];
+}
+
+/** The whole of a range of a stream, which begins at a chunk. */
+export function decompressRange(range: Uint8Array, context: ChunkContext): Decompressed {
+  const { codec, blockSize } = context;
+  if (codec === undefined) return { bytes: range, chunkStarts: [], chunkTargets: [] };
+  const parts: Uint8Array[] = [];
+  const chunkStarts: number[] = [];
+  const chunkTargets: number[] = [];
+  let total = 0;
+  for (let at = 0; at < range.length; ) {
+    const corrupt = (what: string, cause?: unknown) =>
+      new CorruptFileError(context.path, context.fileOffset + at, `${context.name}: ${what}`, { cause });
+    if (range.length - at < CHUNK_HEADER_BYTES) {
+      if (context.mayEndEarly) break;
+      throw corrupt('the compressed stream ends inside a chunk header');
+    }
+    const header = range[at] | (range[at + 1] << 8) | (range[at + 2] << 16);
+    const length = header >>> 1;
+    const start = at + CHUNK_HEADER_BYTES;
+    if (length > range.length - start) {
+      if (context.mayEndEarly) break;
+      throw corrupt(`a chunk of ${length} bytes goes beyond the end of its stream`);
+    }
+    let bytes = range.subarray(start, start + length);
+    if ((header & 1) === 0) {
+      try {
+        bytes = codec.decompress(bytes, blockSize);
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw corrupt(`a ${codec.kind} chunk of ${length} bytes cannot be decompressed: ${why}`, cause);
+      }
+      if (bytes.length > blockSize) throw corrupt(`a chunk holds ${bytes.length} bytes, more than ${blockSize}`);
+    }
+    chunkStarts.push(at);
+    chunkTargets.push(total);
+    parts.push(bytes);
+    total += bytes.length;
+    if (total > LARGEST_STREAM) throw corrupt('the stream holds 2 GiB or more');
+    at = start + length;
+  }
+  return { bytes: join(parts, total), chunkStarts, chunkTargets };
+}
+
+function join(parts: readonly Uint8Array[], total: number): Uint8Array {
+  if (parts.length === 1) return parts[0];
+  const bytes = new Uint8Array(total);
+  let to = 0;
+  for (const part of parts) {
+    bytes.set(part, to);
+    to += part.length;
+  }
+  return bytes;
+}
+
+/** One block as a chunk: compressed, or the original bytes where that does not make them fewer (Java: OutStream). */
+export function compressChunk(block: Uint8Array, codec: Codec): Uint8Array {
+  if (block.length > LARGEST_CHUNK) throw new RangeError(`a chunk of ${block.length} bytes`);
+  const compressed = codec.compress(block);
+  const original = compressed.length >= block.length;
+  const body = original ? block : compressed;
+  const chunk = new Uint8Array(CHUNK_HEADER_BYTES + body.length);
+  const header = body.length * 2 + (original ? 1 : 0);
+  chunk[0] = header;
+  chunk[1] = header >>> 8;
+  chunk[2] = header >>> 16;
+  chunk.set(body, CHUNK_HEADER_BYTES);
+  return chunk;
+}

@@ -1,0 +1,10 @@
+/** ORC's compression kinds (spec: "Compression"; Java: org.apache.orc.CompressionKind). Brotli is not read or written. */
+export type CompressionKind = 'none' | 'zlib' | 'snappy' | 'lzo' | 'lz4' | 'zstd';
+
+/** How one chunk is squeezed. `decompress` throws whatever its library throws: chunks.ts names file and offset. */
+export interface Codec {
+  readonly kind: CompressionKind;
+  /** The chunk's bytes, at most `maximumLength` of them: more is an error, found before they are allocated. */
+  decompress(chunk: Uint8Array, maximumLength: number): Uint8Array;
+  compress(block: Uint8Array): Uint8Array;
+}

@@ -1,0 +1,99 @@
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { Decoder, Encoder } from '@toondepauw/node-zstd';
+import { compressSync as lz4Compress, uncompressSync as lz4Uncompress } from 'lz4-napi';
+import { compressSync as snappyCompress, uncompressSync as snappyUncompress } from 'snappy';
+import { UnsupportedCodecError } from '../errors.js';
+import type { Codec, CompressionKind } from './codec.js';
+import { lzoDecompress } from './lzo.js';
+import { withContentSize, zstdBound } from './zstd-frame.js';
+
+/** Java's CompressionCodec.Modifier: how hard the compressor tries. */
+export type CompressionStrategy = 'speed' | 'compression';
+
+/** zlib chunks are raw deflate (RFC 1951). Java's levels: 1 for speed, the default 6 for compression. */
+function zlibCodec(strategy: CompressionStrategy): Codec {
+  const level = strategy === 'speed' ? constants.Z_BEST_SPEED : constants.Z_DEFAULT_COMPRESSION;
+  return {
+    kind: 'zlib',
+    decompress(chunk, maximumLength) {
+      // zlib grows its output by chunkSize: one piece is fastest, but index streams of some bytes must not cost 256 KiB.
+      const chunkSize = Math.max(64, Math.min(maximumLength, Math.max(4096, chunk.length * 8)));
+      return inflateRawSync(chunk, { maxOutputLength: maximumLength, chunkSize });
+    },
+    compress: (block) => deflateRawSync(block, { level, chunkSize: Math.max(64, block.length) }),
+  };
+}
+
+/** Raw snappy, without framing. */
+const snappyCodec: Codec = {
+  kind: 'snappy',
+  decompress(chunk, maximumLength) {
+    let length = 0;
+    for (let i = 0; i < 5 && i < chunk.length; i++) {
+      length += (chunk[i] & 0x7f) * 2 ** (7 * i);
+      if (chunk[i] < 0x80) break;
+    }
+    if (length > maximumLength) throw new RangeError(`${length} bytes are announced, ${maximumLength} is the most`);
+    return snappyUncompress(chunk, { asBuffer: true }) as Uint8Array;
+  },
+  compress: (block) => snappyCompress(block),
+};
+
+/** LZ4 blocks. lz4-napi puts the length in front (4 bytes, little endian); as an upper bound it is enough. */
+const lz4Codec: Codec = {
+  kind: 'lz4',
+  decompress(chunk, maximumLength) {
+    const bounded = Buffer.allocUnsafe(4 + chunk.length);
+    bounded.writeUInt32LE(maximumLength, 0);
+    bounded.set(chunk, 4);
+    return lz4Uncompress(bounded);
+  },
+  compress: (block) => lz4Compress(asBuffer(block)).subarray(4),
+};
+
+const zstdDecoder = new Decoder();
+
+function zstdCodec(strategy: CompressionStrategy): Codec {
+  let encoder: Encoder | undefined;
+  return {
+    kind: 'zstd',
+    decompress(chunk, maximumLength) {
+      zstdBound(chunk, maximumLength);
+      return zstdDecoder.decodeSync(asBuffer(chunk));
+    },
+    compress(block) {
+      encoder ??= new Encoder(strategy === 'speed' ? 1 : 3);
+      return withContentSize(encoder.encodeSync(asBuffer(block)), block.length);
+    },
+  };
+}
+
+const lzoCodec: Codec = {
+  kind: 'lzo',
+  decompress: lzoDecompress,
+  compress() {
+    throw new UnsupportedCodecError('lzo is read, never written');
+  },
+};
+
+/** The codec of a kind; undefined for none. */
+export function codecOf(kind: CompressionKind, strategy: CompressionStrategy = 'speed'): Codec | undefined {
+  switch (kind) {
+    case 'none':
+      return undefined;
+    case 'zlib':
+      return zlibCodec(strategy);
+    case 'snappy':
+      return snappyCodec;
+    case 'lzo':
+      return lzoCodec;
+    case 'lz4':
+      return lz4Codec;
+    case 'zstd':
+      return zstdCodec(strategy);
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}

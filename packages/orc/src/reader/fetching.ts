@@ -1,0 +1,114 @@
+import { type ByteSource, CorruptFileError } from '@skep/core';
+import { InvalidReadError } from '../errors.js';
+
+/** Bytes [start, end) of a file. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * A computation that needs bytes of a file and does no I/O itself: it yields the ranges it needs and is resumed with
+ * their bytes, in order. One computation serves sources that answer at once and those that answer later.
+ */
+export type Fetching<T> = Generator<readonly ByteRange[], T, readonly Uint8Array[]>;
+
+/** A Fetching that also hands out items on the way (and is then resumed with nothing). */
+export type FetchingItems<Item> = Generator<readonly ByteRange[] | Item, void, readonly Uint8Array[]>;
+
+/** A source that counts what was read from it. */
+export class MeteredSource {
+  bytesRead = 0;
+  constructor(readonly source: ByteSource) {}
+
+  readSync(range: ByteRange): Uint8Array {
+    const bytes = this.source.slice(range.start, range.end);
+    if (!(bytes instanceof Uint8Array)) {
+      throw new InvalidReadError(`${this.source.path} cannot be read without waiting: its source answers later`);
+    }
+    return this.checked(range, bytes);
+  }
+
+  async read(range: ByteRange): Promise<Uint8Array> {
+    return this.checked(range, await this.source.slice(range.start, range.end));
+  }
+
+  private checked(range: ByteRange, bytes: Uint8Array): Uint8Array {
+    const wanted = range.end - range.start;
+    if (bytes.length !== wanted) {
+      throw new CorruptFileError(
+        this.source.path,
+        range.start,
+        `${bytes.length} bytes were read where ${wanted} should be`,
+      );
+    }
+    this.bytesRead += wanted;
+    return bytes;
+  }
+}
+
+/** Runs a computation on a source that answers at once. */
+export function fetchSync<T>(source: MeteredSource, computation: Fetching<T>): T {
+  let step = computation.next();
+  while (!step.done) step = computation.next(step.value.map((range) => source.readSync(range)));
+  return step.value;
+}
+
+export async function fetchAsync<T>(source: MeteredSource, computation: Fetching<T>): Promise<T> {
+  let step = computation.next();
+  while (!step.done) step = computation.next(await Promise.all(step.value.map((range) => source.read(range))));
+  return step.value;
+}
+
+export function* itemsSync<Item extends object>(source: MeteredSource, items: FetchingItems<Item>): Generator<Item> {
+  let step = items.next();
+  while (!step.done) {
+    if (isRanges(step.value)) step = items.next(step.value.map((range) => source.readSync(range)));
+    else {
+      yield step.value;
+      step = items.next([]);
+    }
+  }
+}
+
+export async function* itemsAsync<Item extends object>(
+  source: MeteredSource,
+  items: FetchingItems<Item>,
+): AsyncGenerator<Item> {
+  let step = items.next();
+  while (!step.done) {
+    if (isRanges(step.value)) {
+      step = items.next(await Promise.all(step.value.map((range) => source.read(range))));
+    } else {
+      yield step.value;
+      step = items.next([]);
+    }
+  }
+}
+
+function isRanges(value: object): value is readonly ByteRange[] {
+  return Array.isArray(value);
+}
+
+/**
+ * Fetches many ranges with few requests: ranges that touch, or are less than `gap` bytes apart, are read together.
+ * Answers the bytes of each range, in order.
+ */
+export function* fetchRanges(ranges: readonly ByteRange[], gap: number): Fetching<Uint8Array[]> {
+  const wanted = ranges.map((range, index) => ({ range, index })).filter(({ range }) => range.end > range.start);
+  wanted.sort((a, b) => a.range.start - b.range.start);
+  const merged: { start: number; end: number }[] = [];
+  for (const { range } of wanted) {
+    const last = merged[merged.length - 1];
+    if (last !== undefined && range.start <= last.end + gap) last.end = Math.max(last.end, range.end);
+    else merged.push({ start: range.start, end: range.end });
+  }
+  const answers = merged.length === 0 ? [] : yield merged;
+  const out: Uint8Array[] = ranges.map(() => new Uint8Array(0));
+  let at = 0;
+  for (const { range, index } of wanted) {
+    while (merged[at].end < range.end) at++;
+    out[index] = answers[at].subarray(range.start - merged[at].start, range.end - merged[at].start);
+  }
+  return out;
+}
