@@ -1,1 +1,4 @@
-export {};
+export * from './database.js';
+export { chunked, type Dialect, ID_CHUNK, idList } from './dialect.js';
+export { DatabaseError, type DatabaseErrorCode } from './errors.js';
+export { openDatabase } from './open-database.js';
