@@ -1,0 +1,52 @@
+import type { TypeDescription } from '@skep/orc';
+import type { FileSystem } from '@skep/storage';
+
+/** How rows are spread over bucket files (CLUSTERED BY). */
+export interface Bucketing {
+  /** Indexes in the schema of the bucket columns. */
+  readonly columns: readonly number[];
+  readonly buckets: number;
+  /** Table property `bucketing_version`: 2 Murmur3, 1 (also when the property is missing) Java's hash codes. */
+  readonly version: 1 | 2;
+}
+
+/** What ORC is told, as table properties name it; absent: Hive's defaults. */
+export interface OrcFileOptions {
+  readonly compress?: string;
+  readonly compressSizeBytes?: number;
+  readonly stripeSizeBytes?: number;
+  readonly rowIndexStride?: number;
+  readonly bloomFilterColumns?: readonly string[];
+  readonly bloomFilterFpp?: number;
+  /** Table properties `orc.*`, applied after the fields above. */
+  readonly tableProperties?: Readonly<Record<string, string>>;
+}
+
+/** One statement's write into one folder (an unpartitioned table's or a partition's). */
+export interface WriteTarget {
+  readonly fs: FileSystem;
+  /** The table's or partition's folder; made when missing. */
+  readonly location: string;
+  readonly writeId: bigint;
+  /** Every leg of a statement has its own, from 0. Not used by overwrites' folder names. */
+  readonly statementId: number;
+  /** The table's columns (not partition columns) as a struct. */
+  readonly schema: TypeDescription;
+  readonly bucketing?: Bucketing;
+  readonly orc?: OrcFileOptions;
+}
+
+export interface InsertTarget extends WriteTarget {
+  /** INSERT OVERWRITE: base_W instead of delta_W_W_S, written even without rows. */
+  readonly overwrite?: boolean;
+  /** Plain rows in files named 000000_0. */
+  readonly insertOnly?: boolean;
+}
+
+export interface WriteResult {
+  /** Paths of the data files. */
+  readonly files: readonly string[];
+  readonly insertedRows: number;
+  readonly deletedRows: number;
+  readonly bytes: number;
+}
