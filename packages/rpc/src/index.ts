@@ -1,4 +1,15 @@
+export {
+  bindService,
+  type CallOptions,
+  type Connection,
+  connect,
+  type Server,
+  type ServiceBinding,
+  serve,
+} from './bind.js';
+export * from './errors.js';
 export * from './gen/skep/v1/catalog.js';
 export * from './gen/skep/v1/compaction.js';
+export * from './gen/skep/v1/error.js';
 export * from './gen/skep/v1/lock.js';
 export * from './gen/skep/v1/transaction.js';

@@ -306,6 +306,11 @@ export interface WriteComponent {
   resource?: Resource | undefined;
   operation: DataOperation;
   isDynamicPartitionWrite: boolean;
+  /**
+   * For DATA_OPERATION_COMPACT: the highest write id that is compacted (TC_WRITEID). Others have the write id that the
+   * transaction allocated.
+   */
+  writeId?: bigint | undefined;
 }
 
 export interface AddWriteComponentsRequest {
@@ -2228,7 +2233,7 @@ export const SeedWriteIdResponse: MessageFns<SeedWriteIdResponse> = {
 };
 
 function createBaseWriteComponent(): WriteComponent {
-  return { resource: undefined, operation: 0, isDynamicPartitionWrite: false };
+  return { resource: undefined, operation: 0, isDynamicPartitionWrite: false, writeId: undefined };
 }
 
 export const WriteComponent: MessageFns<WriteComponent> = {
@@ -2241,6 +2246,12 @@ export const WriteComponent: MessageFns<WriteComponent> = {
     }
     if (message.isDynamicPartitionWrite !== false) {
       writer.uint32(24).bool(message.isDynamicPartitionWrite);
+    }
+    if (message.writeId !== undefined) {
+      if (BigInt.asIntN(64, message.writeId) !== message.writeId) {
+        throw new globalThis.Error("value provided for field message.writeId of type int64 too large");
+      }
+      writer.uint32(32).int64(message.writeId);
     }
     return writer;
   },
@@ -2282,6 +2293,14 @@ export const WriteComponent: MessageFns<WriteComponent> = {
             message.isDynamicPartitionWrite = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.writeId = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2303,6 +2322,11 @@ export const WriteComponent: MessageFns<WriteComponent> = {
         : isSet(object.is_dynamic_partition_write)
         ? globalThis.Boolean(object.is_dynamic_partition_write)
         : false,
+      writeId: isSet(object.writeId)
+        ? BigInt(object.writeId)
+        : isSet(object.write_id)
+        ? BigInt(object.write_id)
+        : undefined,
     };
   },
 
@@ -2317,6 +2341,9 @@ export const WriteComponent: MessageFns<WriteComponent> = {
     if (message.isDynamicPartitionWrite !== false) {
       obj.isDynamicPartitionWrite = message.isDynamicPartitionWrite;
     }
+    if (message.writeId !== undefined) {
+      obj.writeId = message.writeId.toString();
+    }
     return obj;
   },
 
@@ -2330,6 +2357,7 @@ export const WriteComponent: MessageFns<WriteComponent> = {
       : undefined;
     message.operation = object.operation ?? 0;
     message.isDynamicPartitionWrite = object.isDynamicPartitionWrite ?? false;
+    message.writeId = (object.writeId !== undefined && object.writeId !== null) ? BigInt(object.writeId) : undefined;
     return message;
   },
 };
@@ -4637,7 +4665,10 @@ export const RunHousekeepingResponse: MessageFns<RunHousekeepingResponse> = {
 export interface TransactionService {
   /** Opens transactions. Refuses with TOO_MANY_OPEN_TXNS at hive.max.open.txns. */
   openTxns(request: OpenTxnsRequest): Promise<OpenTxnsResponse>;
-  /** Commits. First committer wins: a write-set conflict aborts the transaction and answers TXN_ABORTED naming the winner. */
+  /**
+   * Commits. First committer wins: a write-set conflict aborts the transaction and answers TXN_CONFLICT naming the
+   * winner. A second commit of a committed transaction is not an error.
+   */
   commitTxn(request: CommitTxnRequest): Promise<CommitTxnResponse>;
   /** Aborts open transactions; ids that are not open are skipped and reported. */
   abortTxns(request: AbortTxnsRequest): Promise<AbortTxnsResponse>;
@@ -4698,7 +4729,10 @@ export const TransactionServiceService = {
     responseSerialize: (value: OpenTxnsResponse): Buffer => Buffer.from(OpenTxnsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): OpenTxnsResponse => OpenTxnsResponse.decode(value),
   },
-  /** Commits. First committer wins: a write-set conflict aborts the transaction and answers TXN_ABORTED naming the winner. */
+  /**
+   * Commits. First committer wins: a write-set conflict aborts the transaction and answers TXN_CONFLICT naming the
+   * winner. A second commit of a committed transaction is not an error.
+   */
   commitTxn: {
     path: "/skep.v1.TransactionService/CommitTxn" as const,
     requestStream: false as const,
@@ -4916,7 +4950,10 @@ export const TransactionServiceService = {
 export interface TransactionServiceServer extends UntypedServiceImplementation {
   /** Opens transactions. Refuses with TOO_MANY_OPEN_TXNS at hive.max.open.txns. */
   openTxns: handleUnaryCall<OpenTxnsRequest, OpenTxnsResponse>;
-  /** Commits. First committer wins: a write-set conflict aborts the transaction and answers TXN_ABORTED naming the winner. */
+  /**
+   * Commits. First committer wins: a write-set conflict aborts the transaction and answers TXN_CONFLICT naming the
+   * winner. A second commit of a committed transaction is not an error.
+   */
   commitTxn: handleUnaryCall<CommitTxnRequest, CommitTxnResponse>;
   /** Aborts open transactions; ids that are not open are skipped and reported. */
   abortTxns: handleUnaryCall<AbortTxnsRequest, AbortTxnsResponse>;

@@ -1,0 +1,140 @@
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BugError, type ErrorKind, SkepError } from '@skep/core';
+import * as errors from './errors.js';
+import { ErrorDetail } from './gen/skep/v1/error.js';
+
+/** Trailer of the rich status (google.rpc.Status), read by gRPC's status libraries in every language. */
+export const STATUS_DETAILS = 'grpc-status-details-bin';
+const DETAIL_TYPE = 'type.googleapis.com/skep.v1.ErrorDetail';
+
+/** gRPC's codes (google.rpc.Code); spelt out so that grpc-js need not be loaded. */
+const INVALID_ARGUMENT = 3;
+const DEADLINE_EXCEEDED = 4;
+const NOT_FOUND = 5;
+const RESOURCE_EXHAUSTED = 8;
+const FAILED_PRECONDITION = 9;
+const ABORTED = 10;
+const INTERNAL = 13;
+const UNAVAILABLE = 14;
+const DATA_LOSS = 15;
+
+export interface WireStatus {
+  readonly code: number;
+  readonly message: string;
+  /** A google.rpc.Status with one ErrorDetail. */
+  readonly details: Uint8Array;
+}
+
+function grpcCode(error: SkepError): number {
+  switch (error.kind) {
+    case 'invalid':
+      if (error.code.startsWith('NO_SUCH_')) return NOT_FOUND;
+      return error.code === 'TXN_OPEN' ? FAILED_PRECONDITION : INVALID_ARGUMENT;
+    case 'conflict':
+      return ABORTED;
+    case 'unavailable':
+      return error.code.startsWith('TOO_MANY_') ? RESOURCE_EXHAUSTED : UNAVAILABLE;
+    case 'corrupt':
+      return DATA_LOSS;
+    case 'bug':
+      return INTERNAL;
+  }
+}
+
+function field<T>(error: SkepError, name: string, type: 'bigint' | 'string'): T | undefined {
+  const value = (error as unknown as Record<string, unknown>)[name];
+  return typeof value === type ? (value as T) : undefined;
+}
+
+/** What a server answers for an error. Whatever is not a SkepError is a defect of the server. */
+export function toStatus(thrown: unknown): WireStatus {
+  const error = thrown instanceof SkepError ? thrown : new BugError(String(thrown), { cause: thrown });
+  const detail = ErrorDetail.encode({
+    code: error.code,
+    kind: error.kind,
+    hiveCode: error.hiveCode ?? 0,
+    sqlState: error.sqlState ?? '',
+    txnId: field<bigint>(error, 'txnId', 'bigint'),
+    winnerTxnId: field<bigint>(error, 'winnerTxnId', 'bigint'),
+    lockId: field<bigint>(error, 'lockId', 'bigint'),
+    path: field<string>(error, 'path', 'string'),
+  }).finish();
+  const code = grpcCode(error);
+  // google.rpc.Status { int32 code = 1; string message = 2; repeated google.protobuf.Any details = 3 }
+  const any = new BinaryWriter().uint32(10).string(DETAIL_TYPE).uint32(18).bytes(detail).finish();
+  const details = new BinaryWriter().uint32(8).int32(code).uint32(18).string(error.message).uint32(26).bytes(any);
+  return { code, message: error.message, details: details.finish() };
+}
+
+/** The ErrorDetail in a google.rpc.Status, if it holds one. */
+export function readDetail(status: Uint8Array): ErrorDetail | undefined {
+  let detail: ErrorDetail | undefined;
+  readFields(status, 3, (any) => {
+    readFields(any, 2, (value) => {
+      detail = ErrorDetail.decode(value);
+    });
+  });
+  return detail;
+}
+
+/** Calls `use` with the bytes of each length-delimited field of that number. */
+function readFields(message: Uint8Array, number: number, use: (bytes: Uint8Array) => void): void {
+  const reader = new BinaryReader(message);
+  while (reader.pos < reader.len) {
+    const [found, wireType] = reader.tag();
+    if (found === number && wireType === 2) use(reader.bytes());
+    else reader.skip(wireType, found);
+  }
+}
+
+/** The error a caller sees: of the same class as if the service were in the same process. */
+export function fromStatus(
+  address: string,
+  status: { code: number; message: string; details?: Uint8Array },
+): SkepError {
+  const detail = status.details === undefined ? undefined : readDetail(status.details);
+  if (detail !== undefined) return revive(detail, status.message);
+  const deadline = status.code === DEADLINE_EXCEEDED;
+  return new errors.UnreachableError(address, `${address}: ${status.message}`, {
+    code: deadline ? 'DEADLINE' : 'UNREACHABLE',
+  });
+}
+
+function revive(detail: ErrorDetail, message: string): SkepError {
+  const txnId = detail.txnId ?? 0n;
+  const lockId = detail.lockId ?? 0n;
+  switch (detail.code) {
+    case 'INVALID_REQUEST':
+      return new errors.InvalidRequestError(message);
+    case 'NO_SUCH_TXN':
+      return new errors.NoSuchTxnError(txnId, message);
+    case 'TXN_ABORTED':
+      return new errors.TxnAbortedError(txnId, message);
+    case 'TXN_CONFLICT':
+      return new errors.TxnConflictError(txnId, detail.winnerTxnId ?? 0n, message);
+    case 'TOO_MANY_OPEN_TXNS':
+      return new errors.TooManyOpenTxnsError(message);
+    case 'NO_SUCH_LOCK':
+      return new errors.NoSuchLockError(lockId, message);
+    case 'TXN_OPEN':
+      return new errors.TxnOpenError(lockId, txnId, message);
+    default:
+      return new errors.RemoteError(detail.code, kindOf(detail.kind), message, {
+        hiveCode: detail.hiveCode === 0 ? undefined : detail.hiveCode,
+        sqlState: detail.sqlState === '' ? undefined : detail.sqlState,
+        path: detail.path,
+      });
+  }
+}
+
+function kindOf(text: string): ErrorKind {
+  switch (text) {
+    case 'invalid':
+    case 'conflict':
+    case 'unavailable':
+    case 'corrupt':
+      return text;
+    default:
+      return 'bug';
+  }
+}
