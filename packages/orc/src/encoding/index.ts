@@ -1,0 +1,10 @@
+export { BooleanRleDecoder, BooleanRleEncoder } from './boolean-rle.js';
+export { ByteCursor } from './byte-cursor.js';
+export { ByteRleDecoder, ByteRleEncoder } from './byte-rle.js';
+export { DecimalDecoder, writeDecimals } from './decimal.js';
+export { IntegerDecoder } from './integer-decoder.js';
+export { encodeNanos } from './nanos.js';
+export { OutputBuffer } from './output-buffer.js';
+export { RleV1Decoder, RleV1Encoder } from './rle-v1.js';
+export { RleV2Decoder } from './rle-v2/decoder.js';
+export { RleV2Encoder } from './rle-v2/encoder.js';

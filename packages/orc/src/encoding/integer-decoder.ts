@@ -1,0 +1,122 @@
+import { ByteCursor } from './byte-cursor.js';
+
+const POWERS_OF_TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/**
+ * What the integer run length encodings share: a run is decoded into a small buffer, the read methods hand it out.
+ * A run is `narrow` when each value fits an int32 (then in `ints`), else it is in `pairs` (low, high halves).
+ * Host byte order must be little endian, as everywhere in this package.
+ */
+export abstract class IntegerDecoder {
+  protected readonly input: ByteCursor;
+  protected readonly ints: Int32Array;
+  protected readonly pairs: Int32Array;
+  protected narrow = true;
+  protected runLength = 0;
+  private used = 0;
+
+  constructor(
+    bytes: Uint8Array,
+    position: number,
+    protected readonly signed: boolean,
+    maximumRun: number,
+    name: string,
+  ) {
+    this.input = new ByteCursor(bytes, position, name);
+    this.ints = new Int32Array(maximumRun);
+    this.pairs = new Int32Array(maximumRun * 2);
+  }
+
+  /** Decodes the next run: sets narrow, runLength (at least 1) and the values. */
+  protected abstract decodeRun(): void;
+
+  /** Fills out[from, from + count). A value outside int32 is corruption: the column's type or a length says so. */
+  readInts(out: Int32Array, from: number, count: number): void {
+    for (let at = from, left = count; left > 0; ) {
+      const taken = this.available(left);
+      const start = this.used;
+      if (this.narrow) {
+        const { ints } = this;
+        for (let i = 0; i < taken; i++) out[at + i] = ints[start + i];
+      } else {
+        const { pairs } = this;
+        for (let i = 0, p = start * 2; i < taken; i++, p += 2) {
+          const lo = pairs[p];
+          if (pairs[p + 1] !== lo >> 31) throw this.input.corrupt('a value does not fit 32 bits');
+          out[at + i] = lo;
+        }
+      }
+      at += taken;
+      left -= taken;
+      this.used += taken;
+    }
+  }
+
+  /** Fills out[from, from + count) with lengths: as readInts, and a negative one is corruption too. */
+  readLengths(out: Int32Array, from: number, count: number): void {
+    this.readInts(out, from, count);
+    for (let i = from; i < from + count; i++) {
+      if (out[i] < 0) throw this.input.corrupt('a length is negative');
+    }
+  }
+
+  readLongs(out: BigInt64Array, from: number, count: number): void {
+    const halves = new Int32Array(out.buffer, out.byteOffset, out.length * 2);
+    for (let at = from * 2, left = count; left > 0; ) {
+      const taken = this.available(left);
+      const start = this.used;
+      if (this.narrow) {
+        const { ints } = this;
+        for (let i = start; i < start + taken; i++) {
+          const value = ints[i];
+          halves[at++] = value;
+          halves[at++] = value >> 31;
+        }
+      } else {
+        const { pairs } = this;
+        for (let p = start * 2, stop = p + taken * 2; p < stop; p++) halves[at++] = pairs[p];
+      }
+      left -= taken;
+      this.used += taken;
+    }
+  }
+
+  /**
+   * Nanoseconds of a timestamp's SECONDARY stream (spec: "Timestamp columns"): the low three bits, when not 0, are the
+   * number of trailing decimal zeros taken off, less one.
+   */
+  readNanos(out: Int32Array, from: number, count: number): void {
+    for (let at = from, left = count; left > 0; ) {
+      const taken = this.available(left);
+      const start = this.used;
+      for (let i = start; i < start + taken; i++) {
+        const lo = this.narrow ? this.ints[i] : this.pairs[2 * i];
+        const hi = this.narrow ? lo >> 31 : this.pairs[2 * i + 1];
+        const zeros = lo & 7;
+        const digits = hi * 0x20000000 + (lo >>> 3);
+        const nanos = zeros === 0 ? digits : digits * POWERS_OF_TEN[zeros + 1];
+        if (!(nanos >= 0 && nanos <= 999_999_999)) throw this.input.corrupt('nanoseconds are out of range');
+        out[at++] = nanos;
+      }
+      left -= taken;
+      this.used += taken;
+    }
+  }
+
+  skip(count: number): void {
+    for (let left = count; left > 0; ) {
+      const taken = this.available(left);
+      left -= taken;
+      this.used += taken;
+    }
+  }
+
+  /** How many of `wanted` the run at hand can give (from `used` on); decodes the next run when it is used up. */
+  private available(wanted: number): number {
+    if (this.used === this.runLength) {
+      this.decodeRun();
+      this.used = 0;
+    }
+    return Math.min(wanted, this.runLength - this.used);
+  }
+}
