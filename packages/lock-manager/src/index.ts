@@ -1,1 +1,3 @@
-export {};
+export { DEFAULT_LOCK_CONF, type LockConf } from './conf.js';
+export { LockManager, type LockManagerOptions } from './lock-manager.js';
+export { lockMigrations } from './migrations.js';
