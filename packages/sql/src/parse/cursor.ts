@@ -67,7 +67,9 @@ export class Cursor {
   /** The text of the token `ahead` tokens from here as written. */
   raw(ahead = 0): string {
     const i = Math.min(this.index + ahead, this.tokens.kinds.length - 1);
-    return this.tokens.kinds[i] === TokenKind.end ? '<EOF>' : this.text.slice(this.tokens.starts[i], this.tokens.ends[i]);
+    return this.tokens.kinds[i] === TokenKind.end
+      ? '<EOF>'
+      : this.text.slice(this.tokens.starts[i], this.tokens.ends[i]);
   }
 
   startOffset(): number {
@@ -85,7 +87,12 @@ export class Cursor {
     if (lineStarts[this.line] > start || (lineStarts[this.line + 1] ?? Number.POSITIVE_INFINITY) <= start) {
       this.line = lineIndexOf(lineStarts, start);
     }
-    return { line: this.line + 1, column: start - lineStarts[this.line], start, end: Math.max(start, this.previousEnd()) };
+    return {
+      line: this.line + 1,
+      column: start - lineStarts[this.line],
+      start,
+      end: Math.max(start, this.previousEnd()),
+    };
   }
 
   isIdentifier(ahead = 0): boolean {
@@ -95,9 +102,7 @@ export class Cursor {
 
   /** Whether a name without AS stands here that is not the start of a clause. */
   isAlias(): boolean {
-    return (
-      this.isIdentifier() && !beginsClause(this.word(), this.word(1), this.kind(1) === TokenKind.number)
-    );
+    return this.isIdentifier() && !beginsClause(this.word(), this.word(1), this.kind(1) === TokenKind.number);
   }
 
   identifier(rule: string): Identifier {
@@ -185,8 +190,11 @@ export class Cursor {
 
   mismatch(expected: string, rule: string): never {
     const name = /^[a-z_]+$/.test(expected) ? expected.toUpperCase() : expected;
-    if (this.word(1) === expected) this.error(`extraneous input '${this.raw()}' expecting ${name} near '${this.raw(2)}'`);
-    this.error(`mismatched input '${this.raw()}' expecting ${name} near '${this.before()}'${rule === '' ? '' : ` in ${rule}`}`);
+    if (this.word(1) === expected)
+      this.error(`extraneous input '${this.raw()}' expecting ${name} near '${this.raw(2)}'`);
+    this.error(
+      `mismatched input '${this.raw()}' expecting ${name} near '${this.before()}'${rule === '' ? '' : ` in ${rule}`}`,
+    );
   }
 
   /** Nothing may follow. */

@@ -94,7 +94,8 @@ export function tokenize(text: string): Tokens {
     } else if (c === 0x2f && text.charCodeAt(at + 1) === 0x2a) {
       const close = text.indexOf('*/', at + 2);
       if (close < 0) throw errorAt(tokens, length, "mismatched character '<EOF>' expecting '*'", at, 'comment');
-      if (text.charCodeAt(at + 2) === 0x2b && words[words.length - 1] === 'select') push(TokenKind.hint, at, close + 2, '');
+      if (text.charCodeAt(at + 2) === 0x2b && words[words.length - 1] === 'select')
+        push(TokenKind.hint, at, close + 2, '');
       at = close + 2;
     } else if (c === 0x5f) {
       let end = at + 1;
@@ -217,6 +218,7 @@ function errorAt(tokens: Tokens, offset: number, what: string, openedAt?: number
     return [line + 1, at - tokens.lineStarts[line]];
   };
   const [line, column] = place(offset);
-  const hint = openedAt === undefined ? '' : ` (the ${opened} that begins at line ${place(openedAt).join(':')} is not closed)`;
+  const hint =
+    openedAt === undefined ? '' : ` (the ${opened} that begins at line ${place(openedAt).join(':')} is not closed)`;
   return new ParseError(line, column, tokens.text[offset] ?? '<EOF>', what + hint);
 }

@@ -1,0 +1,432 @@
+import { type FieldSchema, LockType, type Partition, Table } from '@skep/rpc';
+import type { AlterTableAction, AlterTableStatement } from '../parse/ast.js';
+import { printType } from '../parse/index.js';
+import {
+  type SessionContext,
+  databaseLocationOf,
+  findTable,
+  nowSeconds,
+  qualify,
+  resolveTable,
+  toRecord,
+} from './context.js';
+import { compactStatement } from './compact-statement.js';
+import { alreadyExists, constraintOf, fieldOf } from './create-table.js';
+import { MetaError, SemanticError, UnsupportedError } from './errors.js';
+import { resolveFormat } from './file-format.js';
+import { databaseLock, isFullAcid, isTransactional, type WriteKind } from './lock-plan.js';
+import { addPartitions, dropPartitions, renamePartition } from './partition-statements.js';
+import { convertToAcid } from './convert-table.js';
+import { nameOf, requirePartition } from './partitions.js';
+import type { StatementResult } from './result.js';
+import { runStatement } from './run-statement.js';
+import { done } from './text-result.js';
+import { validateTransactional } from './transactional-rules.js';
+import { checkTypeChange } from './type-change.js';
+
+type Action<K extends AlterTableAction['kind']> = Extract<AlterTableAction, { kind: K }>;
+
+/** ALTER TABLE. */
+export async function alterTable(
+  context: SessionContext,
+  statement: AlterTableStatement,
+  text: string,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  const { action } = statement;
+  switch (action.kind) {
+    case 'compact':
+      return await compactStatement(context, statement, action, signal);
+    case 'concatenate':
+      return await compactStatement(
+        context,
+        statement,
+        { type: 'major', wait: true, properties: [], orderBy: [] },
+        signal,
+      );
+    case 'add-partitions':
+      return await addPartitions(context, statement.table, action, signal);
+    case 'drop-partitions':
+      return await dropPartitions(context, statement.table, action, signal);
+    case 'rename-partition':
+      if (statement.partition === undefined) throw new UnsupportedError('RENAME TO PARTITION without a partition');
+      return await renamePartition(context, statement.table, statement.partition, action.to, signal);
+    case 'touch':
+    case 'update-columns':
+      await resolveTable(context, statement.table);
+      return done;
+    default:
+      return await changeTable(context, statement, action, text, signal);
+  }
+}
+
+/** The changes of a definition: locked, checked and written in one transaction. */
+async function changeTable(
+  context: SessionContext,
+  statement: AlterTableStatement,
+  action: AlterTableAction,
+  text: string,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  return await runStatement(
+    context,
+    async () => {
+      const before = await resolveTable(context, statement.table);
+      const partition =
+        statement.partition === undefined ? undefined : await requirePartition(context, before, statement.partition);
+      return {
+        reads: [],
+        writes: [{ table: before, kind: lockKind(action, before) }],
+        otherLocks: action.kind === 'rename' ? [databaseLock(before.database, LockType.LOCK_TYPE_SHARED_READ)] : [],
+        run: async (transaction) => {
+          if (partition !== undefined) {
+            await changePartition(context, before, partition, action);
+            return done;
+          }
+          const after = await changed(context, before, action, text);
+          if (needsWriteId(action) && isTransactional(before)) {
+            await transaction.writeIdOf(before.database, before.name);
+          }
+          await apply(context, before, after);
+          return done;
+        },
+      };
+    },
+    { signal },
+  );
+}
+
+/** Whether the change takes a write id of an ACID table, as recorded of Hive 4.0.1 (not SET and UNSET TBLPROPERTIES). */
+const needsWriteId = (action: AlterTableAction): boolean =>
+  action.kind !== 'set-properties' && action.kind !== 'unset-properties';
+
+function lockKind(action: AlterTableAction, before: Table): WriteKind {
+  if (action.kind !== 'set-properties') return 'alter';
+  const becomes = action.properties.some(
+    (p) => p.key.toLowerCase() === 'transactional' && p.value.toLowerCase() === 'true',
+  );
+  return becomes && !isTransactional(before) ? 'make-transactional' : 'alter-properties';
+}
+
+async function changed(context: SessionContext, before: Table, action: AlterTableAction, text: string): Promise<Table> {
+  const after = Table.fromPartial(before);
+  switch (action.kind) {
+    case 'rename':
+      return await renamed(context, after, action);
+    case 'add-columns': {
+      const added = action.columns.map(fieldOf);
+      refuseRepeated(after, added);
+      setColumns(after, [...columnsOf(after), ...added]);
+      return touched(context, after);
+    }
+    case 'replace-columns': {
+      if (isFullAcid(before)) refuseDroppedColumns(before, action.columns.map(fieldOf));
+      const columns = action.columns.map(fieldOf);
+      columns.forEach((column, i) => {
+        const old = columnsOf(before)[i];
+        if (old !== undefined) checkTypeChange(old, column, before);
+      });
+      setColumns(after, columns);
+      return touched(context, after);
+    }
+    case 'change-column':
+      changeColumn(after, action);
+      return touched(context, after);
+    case 'drop-column':
+      throw new SemanticError(
+        10409,
+        `DROP COLUMN of '${action.column.name}' is not possible: old files match columns by position`,
+        {
+          position: action.column.position,
+        },
+      );
+    case 'set-properties': {
+      const properties = toRecord(action.properties);
+      after.parameters = { ...after.parameters, ...properties };
+      refuseUnset(before, properties);
+      after.parameters = validateTransactional(after, before);
+      after.parameters.last_modified_by = context.services.identity.user;
+      after.parameters.last_modified_time = String(nowSeconds(context));
+      if (isFullAcid(after) && !isTransactional(before)) await convertToAcid(context, before);
+      return touched(context, after);
+    }
+    case 'unset-properties': {
+      for (const key of action.keys) {
+        if (!(key in after.parameters) && !action.ifExists) {
+          throw new SemanticError(
+            10215,
+            `Please use the following syntax if not sure whether the property existed or not: ALTER TABLE tableName UNSET TBLPROPERTIES IF EXISTS (key1, key2, ...). The following property ${key} does not exist in ${before.name}`,
+          );
+        }
+        if (/^transactional/i.test(key) && isTransactional(before)) {
+          throw new MetaError(
+            `TBLPROPERTIES with 'transactional'='true' cannot be unset: ${before.database}.${before.name}`,
+          );
+        }
+        delete after.parameters[key];
+      }
+      return touched(context, after);
+    }
+    case 'set-serde':
+      if (after.sd?.serde) after.sd.serde = { ...after.sd.serde, serializationLib: action.serde };
+      return setSerdeProperties(context, after, toRecord(action.properties), []);
+    case 'set-serde-properties':
+      return setSerdeProperties(context, after, toRecord(action.properties), []);
+    case 'unset-serde-properties':
+      return setSerdeProperties(context, after, {}, action.keys);
+    case 'set-file-format': {
+      const format = resolveFormat(action.storage, undefined, 'TextFile');
+      if (after.sd !== undefined) {
+        after.sd.inputFormat = format.inputFormat;
+        after.sd.outputFormat = format.outputFormat;
+        after.sd.serde = { name: '', serializationLib: format.serde, parameters: after.sd.serde?.parameters ?? {} };
+      }
+      after.parameters = validateTransactional(after, before);
+      return touched(context, after);
+    }
+    case 'set-location':
+      if (after.sd !== undefined) after.sd.location = action.location;
+      return touched(context, after);
+    case 'clustered-by':
+    case 'into-buckets':
+    case 'not-clustered':
+    case 'not-sorted':
+      return reclustered(context, after, action);
+    case 'add-constraint': {
+      const columns = 'columns' in action.constraint ? action.constraint.columns.map((c) => c.name.toLowerCase()) : [];
+      const name = `${before.database}.${before.name}`;
+      const now = context.services.clock.now();
+      after.constraints = [
+        ...before.constraints,
+        constraintOf(action.constraint, columns, name, before.constraints.length, text, now),
+      ];
+      return touched(context, after);
+    }
+    case 'drop-constraint': {
+      const name = action.name.name.toLowerCase();
+      after.constraints = before.constraints.filter((constraint) => constraint.name !== name);
+      if (after.constraints.length === before.constraints.length) {
+        throw new MetaError(
+          `InvalidObjectException(message:The constraint: ${name} does not exist for the associated table: ${before.database}.${before.name})`,
+        );
+      }
+      return touched(context, after);
+    }
+    case 'set-owner':
+      after.owner = action.owner.name.name;
+      after.ownerType = action.owner.type.toUpperCase();
+      return touched(context, after);
+    case 'update-statistics':
+      Object.assign(after.parameters, toRecord(action.properties));
+      return touched(context, after);
+    default:
+      throw new UnsupportedError(`ALTER TABLE … ${action.kind}`);
+  }
+}
+
+const columnsOf = (table: Table): FieldSchema[] => table.sd?.columns ?? [];
+function setColumns(table: Table, columns: FieldSchema[]): void {
+  if (table.sd !== undefined) table.sd.columns = columns;
+}
+function touched(context: SessionContext, table: Table): Table {
+  table.parameters.transient_lastDdlTime = String(nowSeconds(context));
+  return table;
+}
+
+function setSerdeProperties(
+  context: SessionContext,
+  table: Table,
+  set: Record<string, string>,
+  unset: readonly string[],
+): Table {
+  if (table.sd?.serde) {
+    const parameters = { ...table.sd.serde.parameters, ...set };
+    for (const key of unset) delete parameters[key];
+    table.sd.serde = { ...table.sd.serde, parameters };
+  }
+  return touched(context, table);
+}
+
+/** Hive says so when 'transactional' is set to false without saying what it was. */
+function refuseUnset(before: Table, properties: Record<string, string>): void {
+  const key = Object.keys(properties).find((name) => name.toLowerCase() === 'transactional');
+  if (key === undefined || !isTransactional(before) || properties[key].toLowerCase() !== 'false') return;
+  if (!('transactional_properties' in properties)) {
+    throw new MetaError("Cannot change 'transactional' without 'transactional_properties'");
+  }
+}
+
+function refuseRepeated(table: Table, added: readonly FieldSchema[]): void {
+  const names = new Set([...columnsOf(table), ...table.partitionKeys].map((c) => c.name));
+  for (const column of added) {
+    if (names.has(column.name)) throw new SemanticError(10036, `Duplicate column name: ${column.name}`);
+    names.add(column.name);
+  }
+}
+
+function refuseDroppedColumns(before: Table, columns: readonly FieldSchema[]): void {
+  if (columns.length < columnsOf(before).length) {
+    throw new SemanticError(
+      10409,
+      `REPLACE COLUMNS is not supported for table ${before.database}.${before.name}: it would drop columns that files of a full ACID table hold`,
+    );
+  }
+}
+
+function changeColumn(table: Table, action: Action<'change-column'>): void {
+  const columns = columnsOf(table);
+  const oldName = action.column.name.toLowerCase();
+  const at = columns.findIndex((c) => c.name === oldName);
+  if (at < 0)
+    throw new SemanticError(10002, `Invalid column reference '${action.column.name}'`, {
+      position: action.column.position,
+    });
+  const column: FieldSchema = {
+    name: action.newName.name.toLowerCase(),
+    type: printType(action.type),
+    comment: action.comment ?? columns[at].comment,
+  };
+  if (column.name !== oldName && [...columns, ...table.partitionKeys].some((c) => c.name === column.name)) {
+    throw new SemanticError(10036, `Duplicate column name: ${column.name}`);
+  }
+  checkTypeChange(columns[at], column, table);
+  const rest = columns.filter((_, i) => i !== at);
+  let to = at;
+  if (action.placement === 'first') to = 0;
+  else if (action.placement !== undefined) {
+    const after = action.placement.after.name.toLowerCase();
+    to = rest.findIndex((c) => c.name === after) + 1;
+    if (to === 0)
+      throw new SemanticError(10002, `Invalid column reference '${after}'`, {
+        position: action.placement.after.position,
+      });
+  }
+  if (to !== at && isFullAcid(table)) {
+    throw new MetaError(
+      `Reordering columns is not supported for table ${table.database}.${table.name}. SerDe may be incompatible`,
+    );
+  }
+  setColumns(table, [...rest.slice(0, to), column, ...rest.slice(to)]);
+  if (table.sd !== undefined && column.name !== oldName) {
+    table.sd.bucketColumns = table.sd.bucketColumns.map((name) => (name === oldName ? column.name : name));
+  }
+  for (const constraint of table.constraints) {
+    constraint.columns = constraint.columns.map((name) => (name === oldName ? column.name : name));
+  }
+}
+
+function reclustered(
+  context: SessionContext,
+  table: Table,
+  action: Action<'clustered-by'> | Action<'into-buckets'> | Action<'not-clustered' | 'not-sorted'>,
+): Table {
+  if (table.sd === undefined) return table;
+  if (action.kind === 'clustered-by') {
+    table.sd.numBuckets = action.clusteredBy.buckets;
+    table.sd.bucketColumns = action.clusteredBy.columns.map((c) => c.name.toLowerCase());
+    table.sd.sortColumns = action.clusteredBy.sortedBy.map((s) => ({
+      column: s.column.name.toLowerCase(),
+      order: s.direction === 'asc' ? 1 : 0,
+    }));
+  } else if (action.kind === 'into-buckets') table.sd.numBuckets = action.buckets;
+  else if (action.kind === 'not-clustered') {
+    table.sd.numBuckets = -1;
+    table.sd.bucketColumns = [];
+    table.sd.sortColumns = [];
+  } else table.sd.sortColumns = [];
+  table.parameters = validateTransactional(table, table);
+  return touched(context, table);
+}
+
+async function renamed(context: SessionContext, table: Table, action: Action<'rename'>): Promise<Table> {
+  const to = qualify(context, action.to);
+  if (action.to.database === undefined) to.database = table.database;
+  if ((await findTable(context, to.database, to.table)) !== undefined) throw alreadyExists(to.database, to.table);
+  const ownLocation = `${await databaseLocationOf(context, table.database)}/${table.name}`;
+  if (table.tableType === 'MANAGED_TABLE' && table.sd !== undefined && table.sd.location === ownLocation) {
+    table.sd.location = `${await databaseLocationOf(context, to.database)}/${to.table}`;
+  }
+  table.database = to.database;
+  table.name = to.table;
+  table.parameters.last_modified_by = context.services.identity.user;
+  table.parameters.last_modified_time = String(nowSeconds(context));
+  return touched(context, table);
+}
+
+/** Writes the new definition; a rename takes files, write ids and compaction requests along. */
+async function apply(context: SessionContext, before: Table, after: Table): Promise<void> {
+  const { catalog, txns, compactions, fs } = context.services;
+  const moved = before.sd?.location !== after.sd?.location && (await fs.exists(before.sd?.location ?? ''));
+  const isRename = before.name !== after.name || before.database !== after.database;
+  if (isRename && moved) await fs.rename(before.sd?.location ?? '', after.sd?.location ?? '');
+  try {
+    await catalog.alterTable({ database: before.database, name: before.name, table: after });
+  } catch (error) {
+    if (isRename && moved) await fs.rename(after.sd?.location ?? '', before.sd?.location ?? '');
+    throw error;
+  }
+  if (!isRename) return;
+  if (moved && before.partitionKeys.length > 0) await movePartitions(context, before, after);
+  await txns.renameResource({
+    from: { database: before.database, table: before.name },
+    to: { database: after.database, table: after.name },
+  });
+  await compactions.renameCompactions({
+    fromDatabase: before.database,
+    fromTable: before.name,
+    toDatabase: after.database,
+    toTable: after.name,
+  });
+}
+
+async function movePartitions(context: SessionContext, before: Table, after: Table): Promise<void> {
+  const { catalog } = context.services;
+  const [from, to] = [`${before.sd?.location}/`, `${after.sd?.location}/`];
+  const { partitions } = await catalog.getPartitions({ database: after.database, table: after.name, names: [] });
+  const inside = partitions.filter((partition) => partition.sd?.location.startsWith(from));
+  if (inside.length === 0) return;
+  await catalog.alterPartitions({
+    database: after.database,
+    table: after.name,
+    names: inside.map((partition) => nameOf(after, partition.values)),
+    partitions: inside.map((partition) => ({
+      ...partition,
+      sd: partition.sd && { ...partition.sd, location: to + partition.sd.location.slice(from.length) },
+    })),
+  });
+}
+
+async function changePartition(
+  context: SessionContext,
+  table: Table,
+  partition: Partition,
+  action: AlterTableAction,
+): Promise<void> {
+  const after = { ...partition, sd: partition.sd && { ...partition.sd } };
+  switch (action.kind) {
+    case 'set-location':
+      if (after.sd) after.sd.location = action.location;
+      break;
+    case 'set-properties':
+    case 'update-statistics':
+      after.parameters = { ...after.parameters, ...toRecord(action.properties) };
+      break;
+    case 'set-file-format': {
+      const format = resolveFormat(action.storage, undefined, 'TextFile');
+      if (isFullAcid(table)) throw new MetaError('The format of a partition of a full ACID table cannot be changed');
+      if (after.sd) {
+        after.sd.inputFormat = format.inputFormat;
+        after.sd.outputFormat = format.outputFormat;
+      }
+      break;
+    }
+    default:
+      throw new UnsupportedError(`ALTER TABLE … PARTITION … ${action.kind}`);
+  }
+  await context.services.catalog.alterPartitions({
+    database: table.database,
+    table: table.name,
+    names: [nameOf(table, partition.values)],
+    partitions: [after],
+  });
+}

@@ -1,0 +1,149 @@
+import { CompactionState, CompactionType, type Table } from '@skep/rpc';
+import type { AlterTableStatement, OrderItem } from '../parse/ast.js';
+import { type SessionContext, resolveTable, toRecord } from './context.js';
+import { ExecutionError, SemanticError } from './errors.js';
+import { isTransactional } from './lock-plan.js';
+import { nameOf, requirePartition } from './partitions.js';
+import type { StatementResult } from './result.js';
+
+/** The request's part of ALTER TABLE … COMPACT. */
+export interface CompactAction {
+  readonly type: string;
+  readonly buckets?: number;
+  readonly wait: boolean;
+  readonly pool?: string;
+  readonly properties: readonly { key: string; value: string }[];
+  readonly orderBy: readonly OrderItem[];
+  readonly orderByText?: string;
+}
+
+const types: Readonly<Record<string, CompactionType>> = {
+  minor: CompactionType.COMPACTION_TYPE_MINOR,
+  major: CompactionType.COMPACTION_TYPE_MAJOR,
+  rebalance: CompactionType.COMPACTION_TYPE_REBALANCE,
+};
+
+/**
+ * ALTER TABLE … COMPACT: queues a request and answers with its number; AND WAIT polls until it ends, 2 s doubling to
+ * hive.compactor.wait.timeout (a compactor in this process is woken at once and polled more often).
+ */
+export async function compactStatement(
+  context: SessionContext,
+  statement: AlterTableStatement,
+  action: CompactAction,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  const table = await resolveTable(context, statement.table);
+  const type = types[action.type.toLowerCase()];
+  if (type === undefined) {
+    throw new SemanticError(10282, "Invalid compaction type, supported values are 'major' and 'minor'");
+  }
+  if (!isTransactional(table)) {
+    throw new SemanticError(10286, `Compaction is not allowed on non-ACID table ${table.database}.${table.name}`);
+  }
+  const targets = await compactionTargets(context, table, statement);
+  const messages: string[] = [];
+  for (const partition of targets) {
+    const answer = await context.services.compactions.compact({
+      database: table.database,
+      table: table.name,
+      partition,
+      type,
+      runAs: '',
+      properties: toRecord(action.properties),
+      initiatorId: `${context.services.identity.host}-manual`,
+      initiatorVersion: '',
+      poolName: action.pool ?? table.parameters['hive.compactor.worker.pool'] ?? '',
+      numberOfBuckets: action.buckets,
+      orderBy: action.orderByText ?? '',
+    });
+    if (!answer.accepted) {
+      const state = stateName(answer.state);
+      if (answer.state === CompactionState.COMPACTION_STATE_REFUSED)
+        throw refused(table, partition, answer.errorMessage);
+      messages.push(
+        `Compaction already enqueued with id ${answer.id}; State ${state}${answer.errorMessage ? `; ${answer.errorMessage}` : ''}`,
+      );
+      continue;
+    }
+    messages.push(`Compaction enqueued with id ${answer.id}`);
+    context.services.wakeCompactor?.();
+    if (action.wait) messages.push(await waitFor(context, answer.id, signal));
+  }
+  return { messages };
+}
+
+const refused = (table: Table, partition: string | undefined, why: string): SemanticError =>
+  new SemanticError(
+    10432,
+    `Compaction request for ${table.database}.${table.name}${partition === undefined ? '' : `/${partition}`} is refused, details: ${why}`,
+  );
+
+/** The whole table, one partition, or (a partitioned table without PARTITION) each of its partitions. */
+async function compactionTargets(
+  context: SessionContext,
+  table: Table,
+  statement: AlterTableStatement,
+): Promise<(string | undefined)[]> {
+  if (statement.partition !== undefined) {
+    const partition = await requirePartition(context, table, statement.partition);
+    return [nameOf(table, partition.values)];
+  }
+  if (table.partitionKeys.length === 0) return [undefined];
+  const { partitions } = await context.services.catalog.getPartitions({
+    database: table.database,
+    table: table.name,
+    names: [],
+  });
+  return partitions.map((partition) => nameOf(table, partition.values));
+}
+
+const firstPollMs = 20;
+
+async function waitFor(context: SessionContext, id: bigint, signal?: AbortSignal): Promise<string> {
+  const { clock, compactions } = context.services;
+  const capMs = context.conf.getTimeMs('hive.compactor.wait.timeout');
+  let pollMs = firstPollMs;
+  for (;;) {
+    const { compactions: found } = await compactions.showCompactions({ id, limit: 1n });
+    const state = found[0]?.state;
+    if (state === undefined) throw new ExecutionError(`Compaction with id ${id} is no longer known`);
+    if (state !== CompactionState.COMPACTION_STATE_INITIATED && state !== CompactionState.COMPACTION_STATE_WORKING) {
+      if (state === CompactionState.COMPACTION_STATE_FAILED) {
+        throw new ExecutionError(`Compaction with id ${id} failed: ${found[0].errorMessage}`);
+      }
+      return `Compaction with id ${id} finished with status: ${stateName(state)}`;
+    }
+    await clock.sleep(pollMs, signal);
+    pollMs = Math.min(pollMs * 2, capMs);
+  }
+}
+
+/** The words of SHOW COMPACTIONS (TxnStore). */
+export function stateName(state: CompactionState): string {
+  switch (state) {
+    case CompactionState.COMPACTION_STATE_INITIATED:
+      return 'initiated';
+    case CompactionState.COMPACTION_STATE_WORKING:
+      return 'working';
+    case CompactionState.COMPACTION_STATE_READY_FOR_CLEANING:
+      return 'ready for cleaning';
+    case CompactionState.COMPACTION_STATE_FAILED:
+      return 'failed';
+    case CompactionState.COMPACTION_STATE_SUCCEEDED:
+      return 'succeeded';
+    case CompactionState.COMPACTION_STATE_DID_NOT_INITIATE:
+      return 'did not initiate';
+    case CompactionState.COMPACTION_STATE_REFUSED:
+      return 'refused';
+    case CompactionState.COMPACTION_STATE_ABORTED:
+      return 'aborted';
+    default:
+      return 'unknown';
+  }
+}
+
+export const typeName = (type: CompactionType): string =>
+  CompactionType[type]?.replace('COMPACTION_TYPE_', '').replaceAll('_', '-') ?? 'UNKNOWN';
+
+export const compactionTypes = types;

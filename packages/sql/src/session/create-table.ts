@@ -1,0 +1,310 @@
+import { type Constraint, Constraint_Kind, type FieldSchema, LockType, StorageDescriptor, Table } from '@skep/rpc';
+import type { ColumnConstraint, ColumnDefinition, CreateTableStatement, TableConstraint } from '../parse/ast.js';
+import { printType } from '../parse/index.js';
+import {
+  type SessionContext,
+  databaseLocationOf,
+  findTable,
+  nowSeconds,
+  qualify,
+  requireDatabase,
+  resolveTable,
+  toRecord,
+} from './context.js';
+import { MetaError, SemanticError, UnsupportedError } from './errors.js';
+import { resolveFormat } from './file-format.js';
+import { databaseLock } from './lock-plan.js';
+import type { StatementResult } from './result.js';
+import { runStatement } from './run-statement.js';
+import { validateTransactional } from './transactional-rules.js';
+
+/** CREATE TABLE with columns, or LIKE another table (CREATE TABLE AS SELECT is a write: insert.ts). */
+export async function createTable(
+  context: SessionContext,
+  statement: CreateTableStatement,
+  text: string,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  const { database } = qualify(context, statement.table);
+  return await runStatement(
+    context,
+    async () => {
+      if (statement.table.database !== undefined) await requireDatabase(context, statement.table.database);
+      const existing = await findTable(context, database, statement.table.name.name.toLowerCase());
+      return {
+        reads: [],
+        writes: [],
+        otherLocks: [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)],
+        run: async () => {
+          if (existing !== undefined) {
+            if (statement.ifNotExists) return { messages: [] };
+            throw alreadyExists(database, existing.name);
+          }
+          const table =
+            statement.like === undefined
+              ? await defineTable(context, statement, text)
+              : await copyDefinition(context, statement, await resolveTable(context, statement.like));
+          await context.services.fs.mkdirs(table.sd?.location ?? '');
+          await context.services.catalog.createTable({ table });
+          return { messages: [] };
+        },
+      };
+    },
+    { signal },
+  );
+}
+
+export const alreadyExists = (database: string, table: string): MetaError =>
+  new MetaError(`AlreadyExistsException(message:Table hive.${database}.${table} already exists)`);
+
+/**
+ * The definition a CREATE TABLE statement asks for, by the rules of Hive's CreateTableDesc and the metastore's
+ * transactional listener. `columns`: those of the query, for CREATE TABLE AS SELECT.
+ */
+export async function defineTable(
+  context: SessionContext,
+  statement: CreateTableStatement,
+  text: string,
+  columns?: readonly FieldSchema[],
+): Promise<Table> {
+  if (statement.temporary) throw new UnsupportedError('CREATE TEMPORARY TABLE');
+  if (statement.skewedBy !== undefined) throw new UnsupportedError('SKEWED BY');
+  const { conf, services } = context;
+  const { database, table: name } = qualify(context, statement.table);
+  const format = resolveFormat(
+    statement.storage,
+    statement.rowFormat,
+    conf.get('hive.default.fileformat') ?? 'TextFile',
+  );
+  const partitionKeys = statement.partitionedBy.map((key): FieldSchema => {
+    if (key.type === undefined) {
+      const column = columns?.find((c) => c.name === key.name.name.toLowerCase());
+      if (column === undefined)
+        throw new SemanticError(10002, `Invalid column reference '${key.name.name}'`, { position: key.position });
+      return { ...column };
+    }
+    return { name: key.name.name.toLowerCase(), type: printType(key.type), comment: key.comment };
+  });
+  const own = (columns ?? statement.columns.map(fieldOf)).filter((c) => !partitionKeys.some((k) => k.name === c.name));
+  checkColumns(own, partitionKeys, statement);
+  if (own.length === 0) throw new SemanticError(10004, 'at least one column must be specified for the table');
+  const parameters = toRecord(statement.properties);
+  if (statement.comment !== undefined) parameters.comment = statement.comment;
+  if (statement.transactional) parameters.transactional ??= 'true';
+  if (statement.external) parameters.EXTERNAL = 'TRUE';
+  applyDefaults(context, statement, format.inputFormat, parameters);
+  parameters.bucketing_version ??= '2';
+  const location = statement.location ?? `${await databaseLocationOf(context, database)}/${name}`;
+  const table = Table.fromPartial({
+    name,
+    database,
+    owner: services.identity.user,
+    ownerType: 'USER',
+    createTime: nowSeconds(context),
+    tableType: statement.external ? 'EXTERNAL_TABLE' : 'MANAGED_TABLE',
+    partitionKeys,
+    parameters,
+    sd: StorageDescriptor.fromPartial({
+      columns: own,
+      location,
+      inputFormat: format.inputFormat,
+      outputFormat: format.outputFormat,
+      serde: { serializationLib: format.serde, parameters: format.serdeParameters },
+      numBuckets: statement.clusteredBy?.buckets ?? -1,
+      bucketColumns: statement.clusteredBy?.columns.map((c) => c.name.toLowerCase()) ?? [],
+      sortColumns: statement.clusteredBy?.sortedBy.map((s) => ({
+        column: s.column.name.toLowerCase(),
+        order: s.direction === 'asc' ? 1 : 0,
+      })),
+    }),
+    constraints: constraintsOf(statement, database, name, text, services.clock.now()),
+  });
+  for (const bucketColumn of table.sd?.bucketColumns ?? []) {
+    if (!own.some((c) => c.name === bucketColumn)) {
+      throw new SemanticError(10002, `Invalid column reference '${bucketColumn}'`);
+    }
+  }
+  table.parameters = { ...validateTransactional(table), ...emptyStatistics(context, own) };
+  return table;
+}
+
+/** hive.create.as.acid and hive.create.as.insert.only make a managed table transactional unless it says otherwise. */
+function applyDefaults(
+  context: SessionContext,
+  statement: CreateTableStatement,
+  inputFormat: string,
+  parameters: Record<string, string>,
+): void {
+  const isOrc = inputFormat.endsWith('.OrcInputFormat');
+  const managed = !statement.external;
+  const asked = Object.keys(parameters).some((key) => key.toLowerCase() === 'transactional');
+  const unsorted = (statement.clusteredBy?.sortedBy.length ?? 0) === 0;
+  if (asked) {
+    if (statement.transactional && !isOrc) parameters.transactional_properties ??= 'insert_only';
+    return;
+  }
+  if (!managed) return;
+  if (isOrc && unsorted && (context.conf.getBoolean('hive.create.as.acid') || statement.managed)) {
+    parameters.transactional = 'true';
+  } else if (context.conf.getBoolean('hive.create.as.insert.only')) {
+    parameters.transactional = 'true';
+    parameters.transactional_properties = 'insert_only';
+  }
+}
+
+/** The basic statistics of a table without rows (StatsSetupConst). */
+export function emptyStatistics(context: SessionContext, columns: readonly FieldSchema[]): Record<string, string> {
+  const exact = [...columns.map((c) => c.name)].sort().map((name) => `"${name}":"true"`);
+  return {
+    COLUMN_STATS_ACCURATE: `{"BASIC_STATS":"true","COLUMN_STATS":{${exact.join(',')}}}`,
+    numFiles: '0',
+    numFilesErasureCoded: '0',
+    numRows: '0',
+    rawDataSize: '0',
+    totalSize: '0',
+    transient_lastDdlTime: String(nowSeconds(context)),
+  };
+}
+
+export const fieldOf = (column: ColumnDefinition): FieldSchema => ({
+  name: column.name.name.toLowerCase(),
+  type: printType(column.type),
+  comment: column.comment,
+});
+
+function checkColumns(
+  columns: readonly FieldSchema[],
+  partitionKeys: readonly FieldSchema[],
+  statement: CreateTableStatement,
+): void {
+  const seen = new Set<string>();
+  for (const column of [...columns]) {
+    if (seen.has(column.name))
+      throw new SemanticError(10036, `Duplicate column name: ${column.name}`, { position: statement.position });
+    seen.add(column.name);
+  }
+  const declared = statement.columns.map((c) => c.name.name.toLowerCase());
+  for (const key of partitionKeys) {
+    if (declared.includes(key.name)) throw new SemanticError(10035, `Column repeated in partitioning columns`);
+  }
+}
+
+async function copyDefinition(context: SessionContext, statement: CreateTableStatement, like: Table): Promise<Table> {
+  const { database, table: name } = qualify(context, statement.table);
+  const location = statement.location ?? `${await databaseLocationOf(context, database)}/${name}`;
+  const keep = Object.entries(like.parameters).filter(([key]) => !notCopied.has(key));
+  const copy = Table.fromPartial({
+    ...like,
+    id: 0n,
+    name,
+    database,
+    owner: context.services.identity.user,
+    createTime: nowSeconds(context),
+    tableType: statement.external ? 'EXTERNAL_TABLE' : 'MANAGED_TABLE',
+    viewOriginalText: undefined,
+    viewExpandedText: undefined,
+    constraints: [],
+    sd: { ...like.sd, location },
+    parameters: { ...Object.fromEntries(keep), ...toRecord(statement.properties) },
+  });
+  if (statement.external) {
+    delete copy.parameters.transactional;
+    delete copy.parameters.transactional_properties;
+    copy.parameters.EXTERNAL = 'TRUE';
+  }
+  copy.parameters = { ...validateTransactional(copy), ...emptyStatistics(context, copy.sd?.columns ?? []) };
+  return copy;
+}
+
+const notCopied = new Set(['EXTERNAL', 'last_modified_by', 'last_modified_time', 'comment']);
+
+/** Constraints with Hive's generated names where none is given; keys that Hive does not enforce must say DISABLE. */
+function constraintsOf(
+  statement: CreateTableStatement,
+  database: string,
+  table: string,
+  text: string,
+  nowMs: number,
+): Constraint[] {
+  const all: Constraint[] = [];
+  const add = (constraint: ColumnConstraint | TableConstraint, columns: readonly string[]) => {
+    all.push(constraintOf(constraint, columns, `${database}.${table}`, all.length, text, nowMs));
+  };
+  for (const column of statement.columns) {
+    if (column.constraint !== undefined) add(column.constraint, [column.name.name.toLowerCase()]);
+  }
+  for (const constraint of statement.constraints) {
+    add(constraint, 'columns' in constraint ? constraint.columns.map((c) => c.name.toLowerCase()) : []);
+  }
+  return all;
+}
+
+const constraintKinds = {
+  'primary-key': [Constraint_Kind.KIND_PRIMARY_KEY, 'pk'],
+  'foreign-key': [Constraint_Kind.KIND_FOREIGN_KEY, 'fk'],
+  unique: [Constraint_Kind.KIND_UNIQUE, 'uk'],
+  'not-null': [Constraint_Kind.KIND_NOT_NULL, 'nn'],
+  default: [Constraint_Kind.KIND_DEFAULT, 'dc'],
+  check: [Constraint_Kind.KIND_CHECK, 'cc'],
+} as const;
+
+/** One constraint as the catalog keeps it; `serial` makes its generated name unique within the statement. */
+export function constraintOf(
+  constraint: ColumnConstraint | TableConstraint,
+  columns: readonly string[],
+  table: string,
+  serial: number,
+  text: string,
+  nowMs: number,
+): Constraint {
+  const [kind, prefix] = constraintKinds[constraint.kind];
+  const isKey = constraint.kind === 'primary-key' || constraint.kind === 'foreign-key' || constraint.kind === 'unique';
+  const enable = constraint.enable ?? !isKey;
+  if (isKey && enable) {
+    throw new SemanticError(
+      10326,
+      `Invalid Constraint syntax ENABLE/ENFORCED feature not supported yet. Please use DISABLE/NOT ENFORCED instead.`,
+    );
+  }
+  if (constraint.validate === true) {
+    throw new SemanticError(
+      10326,
+      `Invalid Constraint syntax VALIDATE feature not supported yet. Please use NOVALIDATE instead.`,
+    );
+  }
+  let expression = '';
+  if (constraint.kind === 'default') expression = sourceText(text, constraint.value);
+  if (constraint.kind === 'check') expression = sourceText(text, constraint.expression);
+  const parent =
+    constraint.kind !== 'foreign-key'
+      ? { parentTable: '', parentColumns: [] as string[] }
+      : {
+          parentTable: [constraint.table.database?.name, constraint.table.name.name]
+            .filter(Boolean)
+            .join('.')
+            .toLowerCase(),
+          parentColumns: ('referencedColumns' in constraint ? constraint.referencedColumns : constraint.columns).map(
+            (c) => c.name.toLowerCase(),
+          ),
+        };
+  return {
+    kind,
+    name: constraint.name?.name.toLowerCase() ?? `${prefix}_${hash(table)}_${nowMs}_${serial}`,
+    columns: [...columns],
+    expression,
+    enable,
+    validate: false,
+    rely: constraint.rely ?? true,
+    ...parent,
+  };
+}
+
+const sourceText = (text: string, node: { position: { start: number; end: number } }): string =>
+  text.slice(node.position.start, node.position.end);
+
+/** A number out of a name, as Hive puts one into generated constraint names; its value carries no meaning. */
+function hash(text: string): number {
+  let h = 0;
+  for (const c of text) h = (Math.imul(h, 31) + (c.codePointAt(0) ?? 0)) & 0x3fffffff;
+  return h;
+}

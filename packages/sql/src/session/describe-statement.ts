@@ -1,0 +1,57 @@
+import type { Table } from '@skep/rpc';
+import type { DescribeTableStatement } from '../parse/ast.js';
+import { type SessionContext, resolveTable } from './context.js';
+import { describeExtended, describeFormatted, describeTable, type DescribeRow } from './describe.js';
+import { SemanticError } from './errors.js';
+import { requirePartition } from './partitions.js';
+import type { StatementResult } from './result.js';
+import { withLiveStatistics } from './statistics.js';
+import { textResult } from './text-result.js';
+
+const columns = ['col_name', 'data_type', 'comment'];
+
+/** DESCRIBE [FORMATTED | EXTENDED] t [column] [PARTITION (…)]. Figures are those of the files as they are now. */
+export async function describe(context: SessionContext, statement: DescribeTableStatement): Promise<StatementResult> {
+  const table = await resolveTable(context, statement.table);
+  if (statement.column !== undefined) return describeColumn(table, statement);
+  const partition =
+    statement.partition === undefined ? undefined : await requirePartition(context, table, statement.partition);
+  if (statement.style === undefined) return textResult(columns, describeTable(table));
+  const live = await withLiveStatistics(context, table, partition);
+  const rows: DescribeRow[] =
+    statement.style === 'formatted'
+      ? describeFormatted(live.table, live.partition)
+      : describeExtended(live.table, live.partition);
+  return textResult(columns, rows);
+}
+
+function describeColumn(table: Table, statement: DescribeTableStatement): StatementResult {
+  const [first] = statement.column ?? [];
+  const name = first.name.toLowerCase();
+  const column = [...(table.sd?.columns ?? []), ...table.partitionKeys].find((c) => c.name === name);
+  if (column === undefined)
+    throw new SemanticError(10002, `Invalid column reference ${first.name}`, { position: first.position });
+  const pad = (text: string) => text.padEnd(20);
+  const comment = column.comment ?? 'from deserializer';
+  if (statement.style !== 'formatted') return textResult(columns, [[pad(name), pad(column.type), pad(comment)]]);
+  const empty = [
+    'min',
+    'max',
+    'num_nulls',
+    'distinct_count',
+    'avg_col_len',
+    'max_col_len',
+    'num_trues',
+    'num_falses',
+    'bit_vector',
+  ];
+  return textResult(
+    ['column_property', 'value'],
+    [
+      [pad('col_name'), pad(name)],
+      [pad('data_type'), pad(column.type)],
+      ...empty.map((property) => [pad(property), pad('')]),
+      [pad('comment'), pad(comment)],
+    ],
+  );
+}

@@ -1,0 +1,66 @@
+import { LockType } from '@skep/rpc';
+import type { DropTableStatement, DropViewStatement, TableName } from '../parse/ast.js';
+import { type SessionContext, findTable, qualify } from './context.js';
+import { SemanticError, tableNotFound } from './errors.js';
+import { databaseLock } from './lock-plan.js';
+import type { StatementResult } from './result.js';
+import { runStatement } from './run-statement.js';
+import { done } from './text-result.js';
+
+/**
+ * DROP TABLE and DROP VIEW. Under its EXCLUSIVE lock nobody reads the table, so its files go at once. A table that is not
+ * there is no error unless hive.exec.drop.ignorenonexistent is false (Hive's default is true).
+ */
+export async function dropTable(
+  context: SessionContext,
+  statement: DropTableStatement | DropViewStatement,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  const target: TableName = statement.kind === 'drop-view' ? statement.view : statement.table;
+  const { database, table: name } = qualify(context, target);
+  const wantsView = statement.kind === 'drop-view';
+  const existing = await findTable(context, database, name);
+  if (existing === undefined) {
+    if (statement.ifExists || context.conf.getBoolean('hive.exec.drop.ignorenonexistent')) return done;
+    throw tableNotFound(`${database}.${name}`, target.position);
+  }
+  if (wantsView !== (existing.tableType === 'VIRTUAL_VIEW')) {
+    throw wantsView
+      ? new SemanticError(10175, `Cannot drop a base table with DROP VIEW: ${database}.${name}`, {
+          position: target.position,
+        })
+      : new SemanticError(10174, `Cannot drop a view with DROP TABLE: ${database}.${name}`, {
+          position: target.position,
+        });
+  }
+  return await runStatement(
+    context,
+    async () => {
+      const table = await findTable(context, database, name);
+      return {
+        reads: [],
+        writes: table === undefined ? [] : [{ table, kind: 'drop' }],
+        otherLocks: [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)],
+        run: async () => {
+          if (table === undefined) return done;
+          const { catalog, txns, compactions, fs } = context.services;
+          const { partitions } =
+            table.partitionKeys.length === 0
+              ? { partitions: [] }
+              : await catalog.getPartitions({ database, table: name, names: [] });
+          await catalog.dropTable({ database, name });
+          await txns.forgetResource({ database, table: name, partitions: [] });
+          await compactions.forgetCompactions({ database, table: name, partitions: [] });
+          if (table.tableType !== 'MANAGED_TABLE') return done;
+          const root = table.sd?.location ?? '';
+          const outside = partitions
+            .map((partition) => partition.sd?.location ?? '')
+            .filter((location) => location !== '' && !location.startsWith(`${root}/`));
+          for (const location of [...outside, root]) await fs.delete(location, { recursive: true });
+          return done;
+        },
+      };
+    },
+    { signal },
+  );
+}

@@ -1,0 +1,167 @@
+import { SkepError } from '@skep/core';
+import type { Partition } from '@skep/rpc';
+import type { AlterTableAction, PartitionSpec, TableName } from '../parse/ast.js';
+import { type SessionContext, resolveTable } from './context.js';
+import { SemanticError } from './errors.js';
+import { isTransactional } from './lock-plan.js';
+import { filterPartitions, nameOf, newPartition, partitionValues, requirePartition, specText } from './partitions.js';
+import type { StatementResult } from './result.js';
+import { runStatement } from './run-statement.js';
+import { done } from './text-result.js';
+
+type Action<K extends AlterTableAction['kind']> = Extract<AlterTableAction, { kind: K }>;
+
+/** ALTER TABLE … ADD [IF NOT EXISTS] PARTITION. */
+export async function addPartitions(
+  context: SessionContext,
+  name: TableName,
+  action: Action<'add-partitions'>,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  return await runStatement(
+    context,
+    async () => {
+      const table = await resolveTable(context, name);
+      const partitions = action.partitions.map(({ partition: spec, location }) => {
+        const values = partitionValues(table, spec);
+        if (values.size !== table.partitionKeys.length || [...values.values()].includes(undefined)) {
+          throw new SemanticError(
+            10001,
+            `partition spec ${specText(values)} doesn't contain all (${table.partitionKeys.length}) partition columns`,
+          );
+        }
+        return newPartition(context, table, [...values.values()].map(String), location);
+      });
+      return {
+        reads: [],
+        writes: [{ table, kind: action.ifNotExists ? 'add-partition-if-not-exists' : 'add-partition' }],
+        run: async (transaction) => {
+          if (isTransactional(table)) await transaction.writeIdOf(table.database, table.name);
+          for (const partition of partitions) await context.services.fs.mkdirs(partition.sd?.location ?? '');
+          await context.services.catalog.addPartitions({ partitions, ifNotExists: action.ifNotExists });
+          return done;
+        },
+      };
+    },
+    { signal },
+  );
+}
+
+/** ALTER TABLE … DROP [IF EXISTS] PARTITION: the files of a managed table go with it, once no reader needs them. */
+export async function dropPartitions(
+  context: SessionContext,
+  name: TableName,
+  action: Action<'drop-partitions'>,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  return await runStatement(
+    context,
+    async () => {
+      const table = await resolveTable(context, name);
+      const all = await context.services.catalog.getPartitions({
+        database: table.database,
+        table: table.name,
+        names: [],
+      });
+      const doomed = new Map<string, Partition>();
+      for (const filter of action.partitions) {
+        const found = filterPartitions(table, all.partitions, filter);
+        if (found.length === 0 && !action.ifExists) {
+          const spec = new Map(
+            filter.terms.map((t) => [
+              t.column.name,
+              'value' in t.value ? String(t.value.value) : 'text' in t.value ? t.value.text : '',
+            ]),
+          );
+          throw new SemanticError(10006, `Partition not found ${specText(spec)}`, { position: filter.position });
+        }
+        for (const partition of found) doomed.set(nameOf(table, partition.values), partition);
+      }
+      return {
+        reads: [],
+        writes: [{ table, kind: 'drop-partition', partitions: [...doomed.keys()] }],
+        run: async (transaction) => {
+          if (isTransactional(table)) await transaction.writeIdOf(table.database, table.name);
+          const names = [...doomed.keys()];
+          if (names.length === 0) return done;
+          const { catalog, txns, compactions, fs } = context.services;
+          await catalog.dropPartitions({ database: table.database, table: table.name, names });
+          await txns.forgetResource({ database: table.database, table: table.name, partitions: names });
+          await compactions.forgetCompactions({ database: table.database, table: table.name, partitions: names });
+          if (table.tableType === 'MANAGED_TABLE') {
+            for (const partition of doomed.values()) await fs.delete(partition.sd?.location ?? '', { recursive: true });
+          }
+          return done;
+        },
+      };
+    },
+    { signal },
+  );
+}
+
+/** ALTER TABLE … PARTITION (…) RENAME TO PARTITION (…). */
+export async function renamePartition(
+  context: SessionContext,
+  name: TableName,
+  from: PartitionSpec,
+  to: PartitionSpec,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  return await runStatement(
+    context,
+    async () => {
+      const table = await resolveTable(context, name);
+      const before = await requirePartition(context, table, from);
+      const values = [...partitionValues(table, to).values()].map((value) => value ?? '');
+      const [oldName, newName] = [nameOf(table, before.values), nameOf(table, values)];
+      return {
+        reads: [],
+        writes: [{ table, kind: 'drop-partition', partitions: [oldName] }],
+        run: async (transaction) => {
+          if (isTransactional(table)) await transaction.writeIdOf(table.database, table.name);
+          const { catalog, txns, compactions, fs } = context.services;
+          const existing = await catalog.getPartitions({
+            database: table.database,
+            table: table.name,
+            names: [newName],
+          });
+          if (existing.partitions.length > 0) {
+            throw new SkepError(
+              'ALREADY_EXISTS',
+              'invalid',
+              `Partition already exists: ${table.database}.${table.name}.${values.join(',')}`,
+              {
+                sqlState: '08S01',
+              },
+            );
+          }
+          const oldLocation = before.sd?.location ?? '';
+          const inPlace = oldLocation === `${table.sd?.location}/${oldName}`;
+          const location = inPlace ? `${table.sd?.location}/${newName}` : oldLocation;
+          if (inPlace) await fs.rename(oldLocation, location);
+          await catalog.alterPartitions({
+            database: table.database,
+            table: table.name,
+            names: [oldName],
+            partitions: [{ ...before, values, sd: before.sd && { ...before.sd, location } }],
+          });
+          const resource = { database: table.database, table: table.name };
+          await txns.renameResource({
+            from: { ...resource, partition: oldName },
+            to: { ...resource, partition: newName },
+          });
+          await compactions.renameCompactions({
+            fromDatabase: table.database,
+            fromTable: table.name,
+            fromPartition: oldName,
+            toDatabase: table.database,
+            toTable: table.name,
+            toPartition: newName,
+          });
+          return done;
+        },
+      };
+    },
+    { signal },
+  );
+}

@@ -1,0 +1,203 @@
+import type { Configuration } from '@skep/config';
+import { parseStatement, type Statement, substitute } from '../parse/index.js';
+import { QueryEngine } from '../query.js';
+import { alterTable } from './alter-table.js';
+import { analyzeTable, msck } from './maintenance.js';
+import { type SessionContext, requireDatabase, resolveTable } from './context.js';
+import { createTable } from './create-table.js';
+import { createTableAsSelect } from './ctas.js';
+import { alterDatabase, createDatabase, describeDatabase, dropDatabase } from './databases.js';
+import { describe } from './describe-statement.js';
+import { dfs } from './dfs.js';
+import { dropTable } from './drop-table.js';
+import { SemanticError, UnsupportedError } from './errors.js';
+import { explain } from './explain.js';
+import { insert, multiInsert } from './insert.js';
+import { loadData } from './load-data.js';
+import { merge } from './merge.js';
+import type { StatementResult } from './result.js';
+import { select } from './select.js';
+import type { Services } from './services.js';
+import { resetStatement, setStatement } from './settings.js';
+import { show } from './show.js';
+import { done, textResult } from './text-result.js';
+import { truncate } from './truncate.js';
+import { deleteRows, update } from './update-delete.js';
+import { alterView, createView } from './views.js';
+
+/** How to find a variable's value for `${…}` (org.apache.hadoop.hive.ql.parse.VariableSubstitution). */
+export interface Variables {
+  readonly hivevar: Map<string, string>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * One user's session: a current database, parameters, and statements one after the other, each in a transaction of its
+ * own. `execute` takes one statement without its semicolon. Errors are SkepErrors; the table is then as before.
+ */
+export class Session {
+  private readonly context: SessionContext;
+
+  constructor(
+    services: Services,
+    conf: Configuration,
+    readonly variables: Variables = { hivevar: new Map(), env: {} },
+    engine: QueryEngine = new QueryEngine(conf),
+  ) {
+    this.context = { services, conf, engine, currentDatabase: 'default' };
+  }
+
+  get currentDatabase(): string {
+    return this.context.currentDatabase;
+  }
+
+  get conf(): Configuration {
+    return this.context.conf;
+  }
+
+  async execute(text: string, signal?: AbortSignal): Promise<StatementResult> {
+    signal?.throwIfAborted();
+    const substituted = this.substitute(text);
+    return await this.run(parseStatement(substituted), substituted, signal);
+  }
+
+  /** Ends the session's query engine. */
+  async close(): Promise<void> {
+    await this.context.engine.close();
+  }
+
+  private substitute(text: string): string {
+    if (!text.includes('${') || !this.conf.getBoolean('hive.variable.substitute')) return text;
+    return substitute(text, (name) => this.lookup(name));
+  }
+
+  private lookup(name: string): string | undefined {
+    const colon = name.indexOf(':');
+    const [space, key] = colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)];
+    switch (space) {
+      case 'env':
+        return this.variables.env[key];
+      case 'hiveconf':
+        return this.conf.get(key);
+      case 'hivevar':
+        return this.variables.hivevar.get(key);
+      case '':
+        return this.variables.hivevar.get(key) ?? this.conf.get(key);
+      default:
+        return undefined;
+    }
+  }
+
+  private async run(statement: Statement, text: string, signal?: AbortSignal): Promise<StatementResult> {
+    const { context } = this;
+    switch (statement.kind) {
+      case 'query':
+        return await select(context, statement, signal);
+      case 'insert':
+        return await insert(context, statement, text, signal);
+      case 'multi-insert':
+        return await multiInsert(context, statement, text, signal);
+      case 'update':
+        return await update(context, statement, signal);
+      case 'delete':
+        return await deleteRows(context, statement, signal);
+      case 'merge':
+        return await merge(context, statement, signal);
+      case 'load':
+        return await loadData(context, statement, signal);
+      case 'truncate':
+        return await truncate(context, statement, signal);
+      case 'create-table':
+        return statement.query === undefined
+          ? await createTable(context, statement, text, signal)
+          : await createTableAsSelect(context, statement, text, signal);
+      case 'drop-table':
+      case 'drop-view':
+        return await dropTable(context, statement, signal);
+      case 'create-view':
+        return await createView(context, statement, text, signal);
+      case 'alter-view':
+        return await alterView(context, statement, text, signal);
+      case 'alter-table':
+        return await alterTable(context, statement, text, signal);
+      case 'create-database':
+        return await createDatabase(context, statement);
+      case 'drop-database':
+        return await dropDatabase(context, statement, signal);
+      case 'alter-database':
+        return await alterDatabase(context, statement);
+      case 'describe-database':
+        return await describeDatabase(context, statement);
+      case 'describe-table':
+        return await describe(context, statement);
+      case 'describe-function':
+        throw new UnsupportedError('DESCRIBE FUNCTION');
+      case 'use':
+        context.currentDatabase = await requireDatabase(context, statement.database);
+        return done;
+      case 'show':
+        return await show(context, statement);
+      case 'explain':
+        return await explain(context, statement, text);
+      case 'msck':
+        return await msck(context, statement, signal);
+      case 'analyze':
+        return await analyzeTable(context, statement, signal);
+      case 'abort-transactions':
+        return await this.abortTransactions(statement.ids);
+      case 'abort-compactions':
+        return await this.abortCompactions(statement.ids);
+      case 'set':
+        return this.set(statement);
+      case 'reset':
+        return resetStatement(context, statement);
+      case 'dfs':
+        return await dfs(context, statement);
+      case 'lock-table':
+      case 'unlock-table':
+        await resolveTable(context, statement.table);
+        throw new SemanticError(10267, 'Current transaction manager does not support explicit lock requests');
+      case 'lock-database':
+      case 'unlock-database':
+        throw new SemanticError(10267, 'Current transaction manager does not support explicit lock requests');
+      case 'start-transaction':
+      case 'commit':
+      case 'rollback':
+      case 'set-autocommit':
+        throw new UnsupportedError('A transaction over several statements');
+      case 'source':
+      case 'quit':
+      case 'shell':
+        throw new UnsupportedError(`The client's own command '${statement.kind}' inside a statement`);
+      case 'unsupported':
+        throw new UnsupportedError(statement.name.toUpperCase());
+      default:
+        throw new UnsupportedError(statement.kind.replaceAll('-', ' ').toUpperCase());
+    }
+  }
+
+  private set(statement: Extract<Statement, { kind: 'set' }>): StatementResult {
+    const variable = /^hivevar:(.+)$/.exec(statement.key ?? '');
+    if (variable === null) return setStatement(this.context, statement);
+    const [, name] = variable;
+    if (statement.value !== undefined) {
+      this.variables.hivevar.set(name, statement.value);
+      return done;
+    }
+    const value = this.variables.hivevar.get(name);
+    return textResult(['set'], [[value === undefined ? `${statement.key} is undefined` : `${statement.key}=${value}`]]);
+  }
+
+  private async abortTransactions(txnIds: readonly bigint[]): Promise<StatementResult> {
+    const byCommand = 50001;
+    await this.context.services.txns.abortTxns({ txnIds: [...txnIds], reasonCode: byCommand });
+    return done;
+  }
+
+  private async abortCompactions(ids: readonly bigint[]): Promise<StatementResult> {
+    const { results } = await this.context.services.compactions.abortCompactions({ ids: [...ids] });
+    const header = ['CompactionId', 'Status', 'Message'];
+    const rows = results.map((r) => [String(r.id), r.success ? 'Success' : 'Error', r.message]);
+    return textResult(['compactionid', 'status', 'message'], [header, ...rows], { headerRow: true });
+  }
+}

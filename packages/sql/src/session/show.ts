@@ -1,0 +1,227 @@
+import { CompactionState, type CompactionType } from '@skep/rpc';
+import type { Expression, OrderItem, ShowStatement, ShowWhat } from '../parse/ast.js';
+import { functionNames } from '../query.js';
+import { compactionTypes, stateName } from './compact-statement.js';
+import { type SessionContext, qualify, requireDatabase, resolveTable } from './context.js';
+import { SemanticError, UnsupportedError } from './errors.js';
+import { sortedEntries } from './describe.js';
+import { matchingPartitions, nameOf, partitionValues, requirePartition } from './partitions.js';
+import type { StatementResult } from './result.js';
+import {
+  compactionColumns,
+  compactionHeader,
+  compactionRow,
+  lockColumns,
+  lockHeader,
+  lockRow,
+  transactionColumns,
+  transactionHeader,
+  transactionRow,
+} from './show-compactions.js';
+import { showCreateTable } from './show-create.js';
+import { textResult } from './text-result.js';
+
+type What<K extends ShowWhat['kind']> = Extract<ShowWhat, { kind: K }>;
+
+/** SHOW …: no transaction, as in Hive. */
+export async function show(context: SessionContext, statement: ShowStatement): Promise<StatementResult> {
+  const { what } = statement;
+  const { catalog, txns } = context.services;
+  switch (what.kind) {
+    case 'databases': {
+      const { names } = await catalog.listDatabases({ pattern: what.pattern });
+      return textResult(['database_name'], column(names));
+    }
+    case 'tables':
+      return await showTables(context, what);
+    case 'views':
+    case 'materialized-views': {
+      const tableType = what.kind === 'views' ? 'VIRTUAL_VIEW' : 'MATERIALIZED_VIEW';
+      const database =
+        what.database === undefined ? context.currentDatabase : await requireDatabase(context, what.database);
+      const { names } = await catalog.listTables({ database, pattern: what.pattern, tableType });
+      return textResult(['tab_name'], column(names));
+    }
+    case 'columns': {
+      const table = await resolveTable(context, what.table);
+      const matches = globMatcher(what.pattern);
+      const names = [...(table.sd?.columns ?? []), ...table.partitionKeys].map((c) => c.name).filter(matches);
+      if (what.sorted) names.sort();
+      return textResult(['field'], column(names.map((name) => name.padEnd(20))));
+    }
+    case 'functions':
+      return textResult(['tab_name'], column(functionNames().filter(globMatcher(what.pattern))));
+    case 'partitions':
+      return await showPartitions(context, what);
+    case 'create-table':
+      return textResult(['createtab_stmt'], column(showCreateTable(await resolveTable(context, what.table))));
+    case 'create-database': {
+      const name = await requireDatabase(context, what.database);
+      const { database } = await catalog.getDatabase({ name });
+      const properties = sortedEntries(database?.parameters ?? {}).map(([k, v]) => `  '${k}'='${v}'`);
+      return textResult(
+        ['createdb_stmt'],
+        column([
+          `CREATE DATABASE \`${name}\``,
+          ...(database?.description ? ['COMMENT', `  '${database.description}'`] : []),
+          'LOCATION',
+          `  '${database?.locationUri}'`,
+          ...(properties.length > 0 ? ['WITH DBPROPERTIES (', `${properties.join(',\n')})`] : []),
+        ]),
+      );
+    }
+    case 'tblproperties':
+      return await showProperties(context, what);
+    case 'transactions': {
+      const { txns: list } = await txns.showTxns({});
+      return textResult(transactionColumns, [transactionHeader, ...list.map(transactionRow)], { headerRow: true });
+    }
+    case 'locks':
+      return await showLocks(context, what);
+    case 'compactions':
+      return await showCompactions(context, what);
+    case 'conf': {
+      const known = context.conf.describe(what.name);
+      if (known === undefined) throw new SemanticError(10000, `Unknown configuration parameter ${what.name}`);
+      return textResult(['default', 'type', 'desc'], [[known.default, known.type, known.doc]]);
+    }
+    case 'table-extended':
+    case 'processlist':
+      throw new UnsupportedError(`SHOW ${what.kind === 'processlist' ? 'PROCESSLIST' : 'TABLE EXTENDED'}`);
+    case 'unsupported':
+      throw new UnsupportedError(`SHOW ${what.name.toUpperCase()}`);
+  }
+}
+
+const column = (values: readonly string[]): string[][] => values.map((value) => [value]);
+
+/** Hive's patterns: * for any text, | between alternatives, letter case does not matter. */
+export function globMatcher(pattern: string | undefined): (name: string) => boolean {
+  if (pattern === undefined) return () => true;
+  const alternatives = pattern
+    .split('|')
+    .map((part) => part.replace(/[.+?^${}()[\]\\]/g, '\\$&').replace(/[*%]/g, '.*'));
+  const expression = new RegExp(`^(?:${alternatives.join('|')})$`, 'i');
+  return (name) => expression.test(name);
+}
+
+async function showTables(context: SessionContext, what: What<'tables'>): Promise<StatementResult> {
+  const database =
+    what.database === undefined ? context.currentDatabase : await requireDatabase(context, what.database);
+  const { catalog } = context.services;
+  const { names } = await catalog.listTables({ database, pattern: what.pattern, tableType: what.tableType });
+  if (!what.extended) return textResult(['tab_name'], column(names));
+  const rows: string[][] = [['# Table Name        ', 'Table Type          ']];
+  for (const name of names) {
+    const { table } = await catalog.getTable({ database, name });
+    rows.push([name.padEnd(20), (table?.tableType ?? '').padEnd(20)]);
+  }
+  return textResult(['tab_name', 'table_type'], rows);
+}
+
+async function showPartitions(context: SessionContext, what: What<'partitions'>): Promise<StatementResult> {
+  if (what.where !== undefined || what.orderBy.length > 0)
+    throw new UnsupportedError('SHOW PARTITIONS with WHERE or ORDER BY');
+  const table = await resolveTable(context, what.table);
+  if (table.partitionKeys.length === 0) {
+    throw new SemanticError(10241, `Table ${table.database}.${table.name} is not a partitioned table`, {
+      position: what.table.position,
+    });
+  }
+  const values = what.partition === undefined ? new Map() : partitionValues(table, what.partition);
+  const partitions = await matchingPartitions(context, table, values);
+  const names = partitions.map((partition) => nameOf(table, partition.values)).sort();
+  return textResult(['partition'], column(what.limit === undefined ? names : names.slice(0, what.limit)));
+}
+
+async function showProperties(context: SessionContext, what: What<'tblproperties'>): Promise<StatementResult> {
+  const table = await resolveTable(context, what.table);
+  const names = ['prpt_name', 'prpt_value'];
+  if (what.key === undefined) return textResult(names, sortedEntries(table.parameters));
+  const value = table.parameters[what.key];
+  return textResult(names, [
+    [what.key, value ?? `Table ${table.database}.${table.name} does not have property: ${what.key}`],
+  ]);
+}
+
+async function showLocks(context: SessionContext, what: What<'locks'>): Promise<StatementResult> {
+  let database = what.database === undefined ? undefined : await requireDatabase(context, what.database);
+  let tableName: string | undefined;
+  let partition: string | undefined;
+  if (what.table !== undefined) {
+    ({ database, table: tableName } = qualify(context, what.table));
+    const table = await resolveTable(context, what.table);
+    if (what.partition !== undefined) {
+      partition = nameOf(table, (await requirePartition(context, table, what.partition)).values);
+    }
+  }
+  const { locks } = await context.services.locks.showLocks({ database, table: tableName, partition });
+  return textResult(lockColumns, [lockHeader, ...locks.map(lockRow)], { headerRow: true });
+}
+
+const states = new Map(
+  Object.values(CompactionState)
+    .filter((state): state is CompactionState => typeof state === 'number')
+    .map((state) => [stateName(state), state]),
+);
+
+async function showCompactions(context: SessionContext, what: What<'compactions'>): Promise<StatementResult> {
+  let type: CompactionType | undefined;
+  if (what.type !== undefined) {
+    type = compactionTypes[what.type.toLowerCase()];
+    if (type === undefined) throw new SemanticError(10000, `Unexpected compaction type ${what.type}`);
+  }
+  let state: CompactionState | undefined;
+  if (what.status !== undefined) {
+    state = states.get(what.status.toLowerCase());
+    if (state === undefined) throw new SemanticError(10000, `Unexpected compaction state ${what.status}`);
+  }
+  const named = what.table === undefined ? undefined : qualify(context, what.table);
+  let partition: string | undefined;
+  if (what.table !== undefined && what.partition !== undefined) {
+    const table = await resolveTable(context, what.table);
+    partition = nameOf(table, (await requirePartition(context, table, what.partition)).values);
+  }
+  const { compactions } = await context.services.compactions.showCompactions({
+    id: what.compactionId,
+    database: named?.database ?? what.database?.name.toLowerCase(),
+    table: named?.table,
+    partition,
+    poolName: what.pool,
+    type,
+    state,
+    limit: what.orderBy.length > 0 ? 0n : BigInt(what.limit ?? 0),
+  });
+  let rows = compactions.map(compactionRow);
+  if (what.orderBy.length > 0) {
+    rows.sort(rowOrder(what.orderBy));
+    if (what.limit !== undefined) rows = rows.slice(0, what.limit);
+  }
+  return textResult(compactionColumns, [compactionHeader, ...rows], { headerRow: true });
+}
+
+/** ORDER BY of SHOW COMPACTIONS takes result names; numbers are compared as numbers. */
+function rowOrder(items: readonly OrderItem[]): (a: string[], b: string[]) => number {
+  const keys = items.map(({ expression, direction }) => {
+    const name = columnName(expression);
+    const index = compactionColumns.findIndex((c) => c === name);
+    if (index < 0)
+      throw new SemanticError(10004, `Invalid column '${name}' in ORDER BY of SHOW COMPACTIONS`, {
+        position: expression.position,
+      });
+    return { index, sign: direction === 'desc' ? -1 : 1 };
+  });
+  return (a, b) => {
+    for (const { index, sign } of keys) {
+      const [x, y] = [a[index], b[index]];
+      const bothNumbers = /^\d+$/.test(x) && /^\d+$/.test(y);
+      const order = bothNumbers ? Number(BigInt(x) - BigInt(y)) : x < y ? -1 : x > y ? 1 : 0;
+      if (order !== 0) return order * sign;
+    }
+    return 0;
+  };
+}
+
+function columnName(expression: Expression): string {
+  return expression.kind === 'column' ? expression.path.map((part) => part.name.toLowerCase()).join('.') : '';
+}

@@ -1,0 +1,79 @@
+import { formatBaseName } from '@skep/acid';
+import type { TruncateStatement } from '../parse/ast.js';
+import { type SessionContext, resolveTable } from './context.js';
+import { SemanticError, UnsupportedError } from './errors.js';
+import { isTransactional } from './lock-plan.js';
+import { matchingPartitions, nameOf, partitionValues } from './partitions.js';
+import type { StatementResult } from './result.js';
+import { runStatement } from './run-statement.js';
+import { done } from './text-result.js';
+
+const truncatedMarker = '{"thisFileVersion":"0","dataFormat":"truncated"}';
+
+/**
+ * TRUNCATE TABLE: an ACID table gets an empty base, so that a reader that has begun keeps its rows
+ * (hive.acid.truncate.usebase); a plain table's files are removed.
+ */
+export async function truncate(
+  context: SessionContext,
+  statement: TruncateStatement,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  if (statement.columns !== undefined) throw new UnsupportedError('TRUNCATE TABLE … COLUMNS');
+  return await runStatement(
+    context,
+    async () => {
+      const table = await resolveTable(context, statement.table);
+      if (table.tableType === 'VIRTUAL_VIEW') {
+        throw new SemanticError(10146, `Cannot truncate a view: ${table.name}`, { position: statement.table.position });
+      }
+      if (table.tableType !== 'MANAGED_TABLE' && !statement.force) {
+        throw new SemanticError(10146, `Cannot truncate non-managed table ${table.name}.`, { position: statement.table.position });
+      }
+      const values = statement.partition === undefined ? new Map() : partitionValues(table, statement.partition);
+      const partitions = table.partitionKeys.length === 0 ? [] : await matchingPartitions(context, table, values);
+      if (statement.partition !== undefined && partitions.length === 0) {
+        throw new SemanticError(10006, 'Partition not found', { position: statement.partition.position });
+      }
+      const locations =
+        table.partitionKeys.length === 0
+          ? [table.sd?.location ?? '']
+          : partitions.map((partition) => partition.sd?.location ?? '');
+      return {
+        reads: [],
+        writes: [
+          {
+            table,
+            kind: 'truncate',
+            ...(statement.partition === undefined
+              ? {}
+              : { partitions: partitions.map((partition) => nameOf(table, partition.values)) }),
+          },
+        ],
+        run: async (transaction) => {
+          const { fs } = context.services;
+          if (!isTransactional(table)) {
+            for (const location of locations) await removeFiles(context, location);
+            return done;
+          }
+          const writeId = await transaction.writeIdOf(table.database, table.name);
+          for (const location of locations) {
+            const base = `${location}/${formatBaseName(writeId)}`;
+            await fs.mkdirs(base);
+            const sink = await fs.create(`${base}/_metadata_acid`);
+            await sink.write(Buffer.from(truncatedMarker));
+            await sink.close();
+          }
+          return done;
+        },
+      };
+    },
+    { signal },
+  );
+}
+
+async function removeFiles(context: SessionContext, location: string): Promise<void> {
+  const { fs } = context.services;
+  if (!(await fs.exists(location))) return;
+  for (const entry of await fs.list(location)) await fs.delete(entry.path, { recursive: true });
+}
