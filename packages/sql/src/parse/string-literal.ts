@@ -1,4 +1,5 @@
 const SINGLE: Readonly<Record<string, string>> = { '0': '\0', b: '\b', n: '\n', r: '\r', t: '\t', Z: '\x1a' };
+const NAMES = new Map(Object.entries(SINGLE).map(([name, c]) => [c, name]));
 const UNICODE = /^[0-9a-fA-F]{4}$/;
 const OCTAL = /^[01][0-7][0-7]$/;
 
@@ -39,9 +40,12 @@ export function unquoteString(literal: string): string {
 
 /** A Hive literal whose value is `value`, in single quotes: the inverse of `unquoteString`, except that a backslash before % or _ stays. */
 export function quoteString(value: string): string {
-  const escaped = value.replace(/\\(?![%_])|[\0\b\n\r\t\x1a']/g, (c) => {
-    const name = Object.keys(SINGLE).find((key) => SINGLE[key] === c);
-    return `\\${name ?? c}`;
-  });
+  let escaped = '';
+  for (let at = 0; at < value.length; at++) {
+    const c = value[at];
+    const named = NAMES.get(c);
+    const keeps = c === '\\' && (value[at + 1] === '%' || value[at + 1] === '_');
+    escaped += named !== undefined ? `\\${named}` : (c === '\\' && !keeps) || c === "'" ? `\\${c}` : c;
+  }
   return `'${escaped}'`;
 }
