@@ -1,0 +1,48 @@
+import type { CaseTable } from './case-tables.js';
+import type { Difference } from './compare-rows.js';
+
+/** Transaction ids differ from Hive's, so the visibility id is a pattern. */
+const maskVisibility = (path: string): string => path.replace(/_v\d{7,}(?=\/|$)/g, '_vN');
+
+const isDataFile = (name: string): boolean => /^(bucket_\d+|\d+_\d+)/.test(name) && !name.endsWith('_flush_length');
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/', path.length - 2) + 1);
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+
+/**
+ * A folder `hr=2/` directly under a table whose first partition column is another one: what Hive's mixed static and dynamic
+ * INSERT leaves behind. It is empty and nothing reads it, so nobody need make it.
+ */
+function isLeftOver(path: string, all: readonly string[], table: CaseTable | undefined): boolean {
+  const key = /^([^/=]+)=[^/]*\/$/.exec(path)?.[1];
+  if (key === undefined || table === undefined || table.partitionColumns.length < 2) return false;
+  return (
+    key.toLowerCase() !== table.partitionColumns[0] && !all.some((other) => other !== path && other.startsWith(path))
+  );
+}
+
+/** The form in which listings are compared: of data files of an unbucketed table only that there are some in a folder. */
+function comparable(files: readonly string[], table: CaseTable | undefined): Set<string> {
+  const out = new Set<string>();
+  for (const path of files) {
+    if (isLeftOver(path, files, table)) continue;
+    const name = maskVisibility(path);
+    if (!path.endsWith('/') && isDataFile(nameOf(path)) && table?.bucketed !== true)
+      out.add(`${folderOf(name)}<data files>`);
+    else out.add(name);
+  }
+  return out;
+}
+
+/** `!ls`: directory names exact but for the visibility id, side files where Hive has them, data files as the table is bucketed. */
+export function compareFiles(expected: readonly string[], got: readonly string[], table?: CaseTable): Difference {
+  const want = comparable(expected, table);
+  const have = comparable(got, table);
+  const missing = [...want].filter((path) => !have.has(path));
+  // A version file more than Hive wrote says nothing wrong.
+  const extra = [...have].filter((path) => !want.has(path) && nameOf(path) !== '_orc_acid_version');
+  if (missing.length === 0 && extra.length === 0) return undefined;
+  return [
+    ...(missing.length > 0 ? [`missing: ${missing.join(' ')}`] : []),
+    ...(extra.length > 0 ? [`not in Hive's: ${extra.join(' ')}`] : []),
+  ].join('; ');
+}

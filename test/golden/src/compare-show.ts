@@ -1,0 +1,75 @@
+import type { Difference } from './compare-rows.js';
+
+/** Statements whose rows hold times, ids and figures: how each is brought into comparable lines. */
+export type ShowRule = (rows: readonly string[], context: { database: string; warehouse: string }) => string[];
+
+const RULES: readonly (readonly [RegExp, ShowRule])[] = [
+  [/^show\s+transactions\b/i, (rows) => rows.slice(0, 1)],
+  [/^show\s+locks\b/i, (rows, { database }) => ofDatabase(rows, database, [1, 2, 3, 4, 6])],
+  [/^show\s+compactions\b/i, (rows, { database }) => ofDatabase(rows, database, [1, 2, 3, 4, 5])],
+  [
+    /^show\s+(databases|schemas)\b/i,
+    (rows, { database }) => rows.filter((row) => row === database || row === 'default'),
+  ],
+  [/^show\s+tblproperties\b/i, (rows) => rows.map(maskProperty).sort()],
+  [/^show\s+create\s+table\b/i, (rows, { warehouse }) => rows.map((row) => maskCreate(row, warehouse))],
+  [/^show\s+table\s+extended\b/i, (rows) => rows.map((row) => row.split(':')[0])],
+  [/^desc(ribe)?\s+(extended\b|database\b|schema\b)/i, (rows) => rows.map((row) => row.split('\t')[0].trim())],
+  [/^desc(ribe)?\s+formatted\b/i, (rows, { warehouse }) => rows.map((row) => maskFormatted(row, warehouse))],
+  [/^explain\b/i, (rows) => sections(rows)],
+];
+
+export const showRule = (statement: string): ShowRule | undefined =>
+  RULES.find(([pattern]) => pattern.test(statement.trim()))?.[1];
+
+/** EXPLAIN shows more than Hive's plan: what counts is that Hive's sections are there. */
+export const mayHaveMore = (statement: string): boolean => /^\s*explain\b/i.test(statement);
+
+/** The header, and of the database's rows the columns that do not change from run to run, sorted. */
+function ofDatabase(rows: readonly string[], database: string, cells: readonly number[]): string[] {
+  const [header = '', ...rest] = rows;
+  const own = rest.map((row) => row.split('\t')).filter((row) => row[1] === database);
+  return [header, ...own.map((row) => cells.map((i) => row[i]).join('\t')).sort()];
+}
+
+/** Table and partition parameters that are figures, times or names of people. */
+const FIGURES =
+  /^(COLUMN_STATS_ACCURATE|numFiles|numFilesErasureCoded|numRows|rawDataSize|totalSize|numPartitions|transient_lastDdlTime|last_modified_by|last_modified_time|discover\.partitions)$/;
+
+function maskProperty(row: string): string {
+  const [name, ...value] = row.split('\t');
+  return FIGURES.test(name) ? `${name}\t*` : [name, ...value].join('\t');
+}
+
+const maskLocation = (text: string, warehouse: string): string =>
+  text
+    .replaceAll(`file://${warehouse}`, 'file:/warehouse')
+    .replaceAll(`file:${warehouse}`, 'file:/warehouse')
+    .replaceAll(warehouse, '/warehouse');
+
+function maskCreate(row: string, warehouse: string): string {
+  return maskLocation(row, warehouse)
+    .replace(/^( {2}'([^']+)'=)'[^']*'/, (whole, head, name) => (FIGURES.test(name) ? `${head}'*'` : whole))
+    .replace(/`(\w+?)_\d+_\d+_\d+`/g, '`$1_N`');
+}
+
+function maskFormatted(row: string, warehouse: string): string {
+  const cells = maskLocation(row, warehouse).split('\t');
+  if (cells[0] === '' && FIGURES.test(cells[1]?.trim() ?? '')) return `\t${cells[1].trim()}\t*`;
+  if (/^(CreateTime|LastAccessTime|Owner|OwnerType|Retention|Original Query):/.test(cells[0]))
+    return `${cells[0].trim()}\t*`;
+  return cells.map((cell) => cell.trim()).join('\t');
+}
+
+/** The headings of a plan: lines that begin at the margin and end in a colon. */
+const sections = (rows: readonly string[]): string[] => rows.filter((row) => /^[A-Z][A-Z ]*:$/.test(row));
+
+/** Compares lines of a SHOW, DESCRIBE or EXPLAIN after its rule. */
+export function compareLines(expected: readonly string[], got: readonly string[], more: boolean): Difference {
+  const missing = expected.filter((line) => !got.includes(line));
+  if (more) return missing.length === 0 ? undefined : `missing: ${missing.join(' | ')}`;
+  if (expected.length === got.length && expected.every((line, i) => line === got[i])) return undefined;
+  const extra = got.filter((line) => !expected.includes(line));
+  if (missing.length + extra.length === 0) return 'the same lines in another order or number';
+  return `missing: [${missing.join(' | ')}], not in Hive's: [${extra.join(' | ')}]`;
+}

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { isNull } from '@skep/orc';
+import type { GoldenCase, RecordedReadings, RecordedStep, RecordedTrinoTable } from './case-file.js';
+import { compareRows } from './compare-rows.js';
+import { describeError } from './golden-error.js';
+import { type FolderTable, readTable } from './read-table.js';
+import type { StepOutcome } from './report.js';
+import { pythonBytes, trinoColumn, trinoRow } from './trino-text.js';
+
+interface Reading {
+  readonly step: number;
+  readonly statement: string;
+  readonly table: FolderTable;
+  /** Either the rows, or only how many. */
+  readonly rows?: readonly string[];
+  readonly rowCount?: number;
+  /** Brings our text of a row into the form of the recording. */
+  readonly form?: (row: string) => string;
+}
+
+/** Reads the files of a case under the recorded lists of write ids, and compares rows and ROW__IDs exactly. */
+export async function readCase(golden: GoldenCase): Promise<StepOutcome[]> {
+  const outcomes: StepOutcome[] = [];
+  for (const reading of readingsOf(golden)) {
+    const { step, statement } = reading;
+    const verdict = await compareReading(reading).catch((error: unknown) => ({ problem: describeError(error) }));
+    outcomes.push({ mode: 'read', step, statement, passed: verdict.problem === undefined, ...verdict });
+  }
+  return outcomes;
+}
+
+function readingsOf(golden: GoldenCase): Reading[] {
+  switch (golden.kind) {
+    case 'hive':
+      return golden.steps.flatMap((step, index) => snapshotReadings(golden.folder, step, index));
+    case 'readings':
+      return recordedReadings(golden.folder, golden.recorded);
+    case 'trino':
+      return [trinoReading(golden.folder, golden.recorded)];
+  }
+}
+
+function snapshotReadings(folder: string, step: RecordedStep, index: number): Reading[] {
+  const snapshot = step.statement.slice('!snapshot '.length).trim();
+  return Object.entries(step.tables ?? {}).flatMap(([name, recorded]) => {
+    if (recorded.error !== undefined) return [];
+    const table: FolderTable = { ...recorded, dir: join(folder, snapshot, name) };
+    const { rows, rowCount } = recorded;
+    return [{ step: index, statement: `${step.statement} ${name}`, table, ...(rows ? { rows } : { rowCount }) }];
+  });
+}
+
+function recordedReadings(folder: string, recorded: RecordedReadings): Reading[] {
+  return recorded.readings.map(({ validWriteIds, rows }, step) => ({
+    step,
+    statement: `read ${recorded.table} as ${validWriteIds}`,
+    table: {
+      dir: folder,
+      columns: recorded.columns,
+      partitionColumns: [],
+      transactional: true,
+      insertOnly: false,
+      validWriteIds,
+    },
+    rows,
+  }));
+}
+
+function trinoReading(folder: string, recorded: RecordedTrinoTable): Reading {
+  const columns = recorded.columns.map(trinoColumn);
+  const create = recorded.statements[0] ?? '';
+  const partitioned = /partitioned_by\s*=\s*array\s*\[([^\]]*)\]/i.exec(create)?.[1] ?? '';
+  const names = [...partitioned.matchAll(/'(\w+)'/g)].map((match) => match[1]);
+  const isPartition = (column: string) => names.includes(column.slice(0, column.indexOf(':')));
+  const table: FolderTable = {
+    dir: join(folder, recorded.table),
+    columns: columns.filter((column) => !isPartition(column)),
+    partitionColumns: columns.filter(isPartition),
+    transactional: true,
+    insertOnly: false,
+    cellText: (vector, row) =>
+      vector.kind === 'binary' && !isNull(vector, row)
+        ? pythonBytes(vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1]))
+        : undefined,
+  };
+  return {
+    step: 0,
+    statement: `read ${recorded.table}`,
+    table,
+    rows: recorded.rows.map((row) => row.map((cell) => cell ?? 'NULL').join('\t')),
+    form: (row) => trinoRow(row, columns),
+  };
+}
+
+async function compareReading(reading: Reading): Promise<{ problem?: string; expected?: string[]; got?: string[] }> {
+  const rows = await readTable(reading.table);
+  const got = (reading.form === undefined ? rows : rows.map(reading.form)).sort();
+  if (reading.rows === undefined) {
+    return got.length === reading.rowCount ? {} : { problem: `${got.length} rows instead of ${reading.rowCount}` };
+  }
+  const expected = [...reading.rows].sort();
+  const problem = compareRows(expected, got, { statement: '', columns: [], maskRowIds: false });
+  return problem === undefined ? {} : { problem, expected, got };
+}
