@@ -39,6 +39,13 @@ export class UnsupportedFileError extends SkepError {
   }
 }
 
+/** A time zone id that neither Java nor the IANA database knows. */
+export class UnknownTimeZoneError extends SkepError {
+  constructor(name: string, cause: unknown) {
+    super('UNKNOWN_TIME_ZONE', 'invalid', `time zone '${name}' is not known`, { cause });
+  }
+}
+
 /** A compression that is not written. */
 export class UnsupportedCodecError extends SkepError {
   constructor(what: string) {

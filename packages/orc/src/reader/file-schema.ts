@@ -26,13 +26,17 @@ const KINDS: readonly TypeKind[] = [
   'timestamp_instant',
 ];
 const DEEPEST = 1000;
-/** What Java assumes where old files say nothing: TypeDescription's defaults. */
+/** What Java assumes where a file says nothing: TypeDescription's defaults. */
 const DEFAULT_PRECISION = 38;
-const DEFAULT_SCALE = 10;
 const DEFAULT_LENGTH = 256;
 
 /** The footer's list of types as a tree (spec: "Type Information"): pre-order, index = column id. */
-export function fileSchema(types: readonly Type[], path: string, offset: number): TypeDescription {
+export function fileSchema(
+  types: readonly Type[],
+  path: string,
+  offset: number,
+  hive11DecimalScale: number,
+): TypeDescription {
   if (types.length === 0) throw new CorruptFileError(path, offset, 'the footer has no types');
   const corrupt = (id: number, what: string) => new CorruptFileError(path, offset, `type of column ${id}: ${what}`);
 
@@ -64,7 +68,7 @@ export function fileSchema(types: readonly Type[], path: string, offset: number)
     if (kind === 'char' || kind === 'varchar') return { ...base, maximumLength: type.maximumLength ?? DEFAULT_LENGTH };
     if (kind !== 'decimal') return base;
     const precision = type.precision || DEFAULT_PRECISION;
-    const scale = type.precision ? (type.scale ?? 0) : DEFAULT_SCALE;
+    const scale = type.precision ? (type.scale ?? 0) : hive11DecimalScale;
     if (precision > 38 || scale > precision) throw corrupt(id, `decimal(${precision},${scale})`);
     return { ...base, precision, scale };
   };

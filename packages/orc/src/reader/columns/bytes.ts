@@ -1,0 +1,137 @@
+import { StreamKind } from '../stripe.js';
+import type { ColumnReader } from './column-reader.js';
+import {
+  type ColumnSource,
+  corruptStream,
+  integerDecoder,
+  type OpenStream,
+  openOrEmpty,
+  presentDecoder,
+} from './column-streams.js';
+import { offsetsOf, presentRows, type Rows } from './rows.js';
+
+const MOST_BYTES = 0x7fffffff;
+const BLANK = 0x20;
+/** An RLE v2 run of 512 equal values has 4 bytes: no integer stream holds more values for a byte than this. */
+const MOST_VALUES_PER_BYTE = 128;
+
+type BytesKind = 'string' | 'char' | 'varchar' | 'binary';
+
+/**
+ * Text and binary in direct encoding: the bytes in DATA, the lengths in LENGTH. The vector's bytes are a view of the
+ * decompressed stream. CHAR is padded with blanks in the file and without them in memory, as in Java's reader.
+ */
+export function directBytesReader(source: ColumnSource, kind: BytesKind): ColumnReader {
+  const present = presentDecoder(source);
+  const lengthsStream = openOrEmpty(source, StreamKind.length);
+  const lengthDecoder = integerDecoder(lengthsStream, source.layout.rleV2, false);
+  const data = openOrEmpty(source, StreamKind.data);
+  let at = data.at;
+  return (parent) => {
+    const rows = presentRows(present, parent);
+    const lengths = new Int32Array(rows.count);
+    lengthDecoder.readLengths(lengths, 0, rows.count);
+    const offsets = new Int32Array(rows.length + 1);
+    const total = offsetsOf(lengths, rows, offsets);
+    if (total > data.bytes.length - at) {
+      throw corruptStream(data, `${total} bytes needed at ${at}, the stream has ${data.bytes.length}`);
+    }
+    const bytes = data.bytes.subarray(at, at + total);
+    at += total;
+    const base = { kind, length: rows.length, validity: rows.validity };
+    if (kind === 'char') return { ...base, ...withoutPadding(bytes, offsets) };
+    return { ...base, bytes, offsets };
+  };
+}
+
+function withoutPadding(bytes: Uint8Array, offsets: Int32Array): { bytes: Uint8Array; offsets: Int32Array } {
+  const out = new Uint8Array(bytes.length);
+  const outOffsets = new Int32Array(offsets.length);
+  let to = 0;
+  for (let row = 0; row + 1 < offsets.length; row++) {
+    let end = offsets[row + 1];
+    while (end > offsets[row] && bytes[end - 1] === BLANK) end--;
+    for (let from = offsets[row]; from < end; from++) out[to++] = bytes[from];
+    outOffsets[row + 1] = to;
+  }
+  return { bytes: out.subarray(0, to), offsets: outOffsets };
+}
+
+/** The entries of a column's dictionary, which holds for one stripe. */
+export interface Dictionary {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly lengths: Int32Array;
+  readonly longest: number;
+}
+
+export function readDictionary(source: ColumnSource, blob: OpenStream, lengthStream: OpenStream): Dictionary {
+  const size = source.layout.dictionarySize;
+  if (size > lengthStream.bytes.length * MOST_VALUES_PER_BYTE) {
+    throw corruptStream(
+      lengthStream,
+      `${lengthStream.bytes.length} bytes cannot hold the lengths of ${size} dictionary entries`,
+    );
+  }
+  const lengths = new Int32Array(size);
+  integerDecoder(lengthStream, source.layout.rleV2, false).readLengths(lengths, 0, size);
+  const starts = new Int32Array(size);
+  let total = 0;
+  let longest = 0;
+  for (let i = 0; i < size; i++) {
+    starts[i] = total;
+    total += lengths[i];
+    if (total > blob.bytes.length) {
+      throw corruptStream(blob, `dictionary entry ${i} ends at ${total}, the stream has ${blob.bytes.length} bytes`);
+    }
+    if (source.type.kind === 'char') {
+      while (lengths[i] > 0 && blob.bytes[starts[i] + lengths[i] - 1] === BLANK) lengths[i]--;
+    }
+    if (lengths[i] > longest) longest = lengths[i];
+  }
+  return { bytes: blob.bytes, starts, lengths, longest };
+}
+
+/** Text in dictionary encoding: DATA holds entry numbers. */
+export function dictionaryReader(source: ColumnSource, kind: BytesKind, dictionary: Dictionary): ColumnReader {
+  const present = presentDecoder(source);
+  const stream = openOrEmpty(source, StreamKind.data);
+  const decoder = integerDecoder(stream, source.layout.rleV2, false);
+  return (parent) => {
+    const rows = presentRows(present, parent);
+    const entries = new Int32Array(rows.count);
+    decoder.readInts(entries, 0, rows.count);
+    return { kind, length: rows.length, validity: rows.validity, ...lookUp(entries, dictionary, rows, stream) };
+  };
+}
+
+function lookUp(
+  entries: Int32Array,
+  dictionary: Dictionary,
+  rows: Rows,
+  stream: OpenStream,
+): { bytes: Uint8Array; offsets: Int32Array } {
+  const { starts, lengths: entryLengths, bytes: blob } = dictionary;
+  const count = entries.length;
+  const lengths = new Int32Array(count);
+  for (let i = 0; i < count; i++) {
+    const entry = entries[i];
+    if (entry < 0 || entry >= entryLengths.length) {
+      throw corruptStream(stream, `entry ${entry} of a dictionary of ${entryLengths.length}`);
+    }
+    lengths[i] = entryLengths[entry];
+  }
+  const offsets = new Int32Array(rows.length + 1);
+  const total = offsetsOf(lengths, rows, offsets);
+  if (total > MOST_BYTES) throw corruptStream(stream, `${total} bytes in one batch: read it with a smaller batchSize`);
+  const bytes = new Uint8Array(total);
+  for (let i = 0, to = 0; i < count; i++) {
+    const length = lengths[i];
+    let from = starts[entries[i]];
+    if (length > 64) {
+      bytes.set(blob.subarray(from, from + length), to);
+      to += length;
+    } else for (const end = to + length; to < end; ) bytes[to++] = blob[from++];
+  }
+  return { bytes, offsets };
+}

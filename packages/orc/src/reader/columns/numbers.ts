@@ -1,0 +1,105 @@
+import type { ColumnVector } from '../../vector.js';
+import { StreamKind } from '../stripe.js';
+import type { ColumnReader } from './column-reader.js';
+import {
+  booleanDecoder,
+  byteDecoder,
+  type ColumnSource,
+  corruptStream,
+  integerDecoder,
+  openOrEmpty,
+  presentDecoder,
+} from './column-streams.js';
+import { presentRows, spread8, spread32, spread64 } from './rows.js';
+
+export function booleanReader(source: ColumnSource): ColumnReader {
+  const present = presentDecoder(source);
+  const data = booleanDecoder(openOrEmpty(source, StreamKind.data));
+  return (parent) => {
+    const rows = presentRows(present, parent);
+    const values = new Uint8Array(rows.length);
+    data.readBooleans(values, 0, rows.count);
+    spread8(values, rows);
+    return { kind: 'boolean', length: rows.length, validity: rows.validity, values };
+  };
+}
+
+export function byteReader(source: ColumnSource): ColumnReader {
+  const present = presentDecoder(source);
+  const data = byteDecoder(openOrEmpty(source, StreamKind.data));
+  return (parent) => {
+    const rows = presentRows(present, parent);
+    const values = new Int8Array(rows.length);
+    data.readBytes(values, 0, rows.count);
+    spread8(new Uint8Array(values.buffer), rows);
+    return { kind: 'byte', length: rows.length, validity: rows.validity, values };
+  };
+}
+
+export function shortReader(source: ColumnSource): ColumnReader {
+  const present = presentDecoder(source);
+  const data = integerDecoder(openOrEmpty(source, StreamKind.data), source.layout.rleV2, true);
+  return (parent) => {
+    const rows = presentRows(present, parent);
+    const wide = new Int32Array(rows.length);
+    data.readInts(wide, 0, rows.count);
+    spread32(wide, rows);
+    const values = new Int16Array(rows.length);
+    values.set(wide);
+    return { kind: 'short', length: rows.length, validity: rows.validity, values };
+  };
+}
+
+export function intReader(
+  source: ColumnSource,
+  kind: 'int' | 'date',
+  fix?: (values: Int32Array) => void,
+): ColumnReader {
+  const present = presentDecoder(source);
+  const data = integerDecoder(openOrEmpty(source, StreamKind.data), source.layout.rleV2, true);
+  return (parent) => {
+    const rows = presentRows(present, parent);
+    const values = new Int32Array(rows.length);
+    data.readInts(values, 0, rows.count);
+    fix?.(values.subarray(0, rows.count));
+    spread32(values, rows);
+    return { kind, length: rows.length, validity: rows.validity, values };
+  };
+}
+
+export function longReader(source: ColumnSource): ColumnReader {
+  const present = presentDecoder(source);
+  const data = integerDecoder(openOrEmpty(source, StreamKind.data), source.layout.rleV2, true);
+  return (parent) => {
+    const rows = presentRows(present, parent);
+    const values = new BigInt64Array(rows.length);
+    data.readLongs(values, 0, rows.count);
+    spread64(new Int32Array(values.buffer), rows);
+    return { kind: 'long', length: rows.length, validity: rows.validity, values };
+  };
+}
+
+/** IEEE 754, little endian, one after the other. */
+export function floatReader(source: ColumnSource, kind: 'float' | 'double'): ColumnReader {
+  const width = kind === 'float' ? 4 : 8;
+  const present = presentDecoder(source);
+  const stream = openOrEmpty(source, StreamKind.data);
+  let at = stream.at;
+  return (parent): ColumnVector => {
+    const rows = presentRows(present, parent);
+    const wanted = rows.count * width;
+    if (wanted > stream.bytes.length - at) {
+      throw corruptStream(stream, `${wanted} bytes needed at ${at}, the stream has ${stream.bytes.length}`);
+    }
+    const base = { length: rows.length, validity: rows.validity };
+    const buffer = new ArrayBuffer(rows.length * width);
+    new Uint8Array(buffer).set(stream.bytes.subarray(at, at + wanted));
+    at += wanted;
+    if (kind === 'float') {
+      spread32(new Int32Array(buffer), rows);
+      return { ...base, kind, values: new Float32Array(buffer) };
+    }
+    spread64(new Int32Array(buffer), rows);
+    return { ...base, kind, values: new Float64Array(buffer) };
+  };
+}

@@ -1,0 +1,123 @@
+import type { ByteSource } from '@skep/core';
+import type { CompressionKind } from '../compression/codec.js';
+import type { ColumnStatistics, Metadata } from '../proto/gen/orc_proto.js';
+import type { TypeDescription } from '../type-description.js';
+import { planColumns } from './evolution.js';
+import { fetchAsync, fetchSync, itemsAsync, itemsSync, MeteredSource } from './fetching.js';
+import { fileSchema } from './file-schema.js';
+import { type FileTail, readFileTail, readMetadata, toNumber } from './file-tail.js';
+import type { OrcBatch, ReadOptions } from './options.js';
+import { type ScannedFile, scan } from './scan.js';
+import { type StripeInformation, stripesOf } from './stripe.js';
+
+/** Footer.writer of the specification. */
+export type OrcWriterKind = 'java' | 'cpp' | 'presto' | 'go' | 'trino' | 'cudf' | 'unknown';
+const WRITERS: readonly OrcWriterKind[] = ['java', 'cpp', 'presto', 'go', 'trino', 'cudf'];
+
+export interface OpenOptions {
+  /** The zone of timestamps in files that do not name one (before Hive 1.2); UTC when absent. */
+  readonly defaultTimezone?: string;
+  /**
+   * The scale that decimals of Hive 0.11 and 0.12 are read with, whose columns have none (each value has its own); digits
+   * beyond it are cut off. 6 when absent, as in the C++ reader.
+   */
+  readonly hive11DecimalScale?: number;
+}
+
+/** Opens a file whose source may answer later. Reads its tail only. */
+export async function openOrc(source: ByteSource, options: OpenOptions = {}): Promise<OrcReader> {
+  const metered = new MeteredSource(source);
+  return new OrcReader(metered, await fetchAsync(metered, readFileTail(source.path, source.size)), options);
+}
+
+/** Opens a file whose source answers at once: memory, a local file. */
+export function openOrcSync(source: ByteSource, options: OpenOptions = {}): OrcReader {
+  const metered = new MeteredSource(source);
+  return new OrcReader(metered, fetchSync(metered, readFileTail(source.path, source.size)), options);
+}
+
+/** An open ORC file: what its tail says, and its rows in batches. Made by openOrc and openOrcSync. */
+export class OrcReader {
+  readonly path: string;
+  readonly schema: TypeDescription;
+  /** As the footer says; a file may say 0 and have rows. */
+  readonly numberOfRows: number;
+  readonly stripes: readonly StripeInformation[];
+  readonly compression: CompressionKind;
+  readonly compressionBlockSize: number;
+  /** Rows of a row group; 0: the file has no row indexes. */
+  readonly rowIndexStride: number;
+  readonly userMetadata: ReadonlyMap<string, Uint8Array>;
+  /** Version of the format: 0.11, 0.12, or one from the future. */
+  readonly fileVersion: string;
+  readonly writer: OrcWriterKind;
+  /** PostScript.writerVersion: which defects the writer is free of. */
+  readonly writerVersion: number;
+  readonly softwareVersion: string | undefined;
+  readonly calendar: 'julian_gregorian' | 'proleptic_gregorian';
+  /** Of the whole file, by column id; empty in files without statistics. */
+  readonly statistics: readonly ColumnStatistics[];
+  private readonly file: ScannedFile;
+
+  constructor(
+    private readonly source: MeteredSource,
+    readonly tail: FileTail,
+    options: OpenOptions,
+  ) {
+    const { footer, postScript, path, footerOffset } = tail;
+    this.path = path;
+    this.schema = fileSchema(footer.types ?? [], path, footerOffset, options.hive11DecimalScale ?? 6);
+    this.stripes = stripesOf(tail);
+    this.numberOfRows = toNumber(footer.numberOfRows, path, footerOffset, 'number of rows');
+    this.compression = tail.compression;
+    this.compressionBlockSize = tail.blockSize;
+    this.rowIndexStride = footer.rowIndexStride ?? 0;
+    this.userMetadata = new Map(
+      (footer.metadata ?? []).map(({ name = '', value }) => [name, value ?? new Uint8Array(0)]),
+    );
+    const version = postScript.version ?? [];
+    this.fileVersion = version.length === 0 ? '0.11' : version.join('.');
+    this.writer = WRITERS[footer.writer ?? 0] ?? 'unknown';
+    this.writerVersion = postScript.writerVersion ?? 0;
+    this.softwareVersion = footer.softwareVersion;
+    this.calendar = footer.calendar === 2 ? 'proleptic_gregorian' : 'julian_gregorian';
+    this.statistics = footer.statistics ?? [];
+    this.file = {
+      tail,
+      schema: this.schema,
+      stripes: this.stripes,
+      rowIndexStride: this.rowIndexStride,
+      hybrid: this.calendar === 'julian_gregorian',
+      decimal64: version[0] >= 2 || (version[0] === 1 && version[1] === 9999),
+      defaultTimezone: options.defaultTimezone ?? 'UTC',
+    };
+  }
+
+  /** Bytes that were asked of the source since it was opened. */
+  get bytesRead(): number {
+    return this.source.bytesRead;
+  }
+
+  /** By stripe and column id; shorter than `stripes` in files whose writer left them out. */
+  async stripeStatistics(): Promise<readonly (readonly ColumnStatistics[])[]> {
+    return statisticsOf(await fetchAsync(this.source, readMetadata(this.tail)));
+  }
+
+  stripeStatisticsSync(): readonly (readonly ColumnStatistics[])[] {
+    return statisticsOf(fetchSync(this.source, readMetadata(this.tail)));
+  }
+
+  /** The rows in batches of columns, in the file's order; see ReadOptions. */
+  batches(options: ReadOptions = {}): AsyncIterable<OrcBatch> {
+    return itemsAsync(this.source, scan(this.file, planColumns(this.schema, options), options));
+  }
+
+  /** As batches, from a source that answers at once. */
+  batchesSync(options: ReadOptions = {}): Iterable<OrcBatch> {
+    return itemsSync(this.source, scan(this.file, planColumns(this.schema, options), options));
+  }
+}
+
+function statisticsOf(metadata: Metadata): readonly (readonly ColumnStatistics[])[] {
+  return (metadata.stripeStats ?? []).map((stripe) => stripe.colStats ?? []);
+}

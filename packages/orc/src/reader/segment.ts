@@ -1,0 +1,168 @@
+import { CHUNK_HEADER_BYTES, type Decompressed, decompressRange } from '../compression/chunks.js';
+import { columnName, type TypeDescription } from '../type-description.js';
+import { nullVector } from '../vector/constant.js';
+import { type ColumnReader, isDecimal64, leafReader, type StripeContext } from './columns/column-reader.js';
+import type { ColumnSource, OpenStream } from './columns/column-streams.js';
+import { listReader, mapReader, structReader, unionReader } from './columns/nested.js';
+import { type ByteRange, type Fetching, fetchRanges } from './fetching.js';
+import type { FileTail } from './file-tail.js';
+import { groupPositions, positionedStreams, START, type StreamPosition } from './positions.js';
+import { fileColumns, type ReadColumn } from './projection.js';
+import { STREAM_NAMES, type StreamInformation, StreamKind, type StripeLayout } from './stripe.js';
+
+/** Bytes that the longest integer run can have (Java: RecordReaderUtils.WORST_UNCOMPRESSED_SLOP). */
+const LONGEST_RUN_BYTES = 2 + 8 * 512;
+/** Ranges nearer to each other than this are read in one request. */
+const FETCH_GAP_BYTES = 8 * 1024;
+
+/** A stripe that is being read. */
+export interface OpenStripe {
+  readonly tail: FileTail;
+  readonly schema: TypeDescription;
+  readonly layout: StripeLayout;
+  readonly context: StripeContext;
+  /** For errors. */
+  readonly name: string;
+  /** By column id: of each row group its positions. Empty when the stripe is read as a whole. */
+  readonly positions: ReadonlyMap<number, readonly (readonly bigint[])[]>;
+  readonly groups: number;
+}
+
+/** Consecutive row groups [first, end). */
+export interface GroupRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+interface PlannedStream {
+  readonly stream: StreamInformation;
+  /** The part that is read, in the file. */
+  readonly range: ByteRange;
+  readonly position: StreamPosition;
+}
+
+/** Which bytes of each stream of a column hold the values of some row groups. */
+function planColumn(stripe: OpenStripe, type: TypeDescription, groups: GroupRange): PlannedStream[] {
+  const { tail, layout, context } = stripe;
+  const column = layout.columns[type.id];
+  const positioned = positionedStreams(type.kind, column, isDecimal64(type, context.decimal64));
+  const entries = stripe.positions.get(type.id);
+  const compressed = tail.codec !== undefined;
+  const at = (group: number) =>
+    entries === undefined ? undefined : groupPositions(positioned, column, compressed, entries[group] ?? []);
+  const first = groups.first === 0 ? undefined : at(groups.first);
+  const end = groups.end >= stripe.groups ? undefined : at(groups.end);
+  const planned: PlannedStream[] = [];
+  for (const [kind] of positioned) {
+    const stream = column.streams.get(kind);
+    if (stream === undefined) continue;
+    const position = first?.get(kind) ?? START;
+    const from = Math.min(position.chunk, stream.length);
+    const to = end === undefined ? stream.length : endOf(end.get(kind), stream, tail);
+    const range = { start: stream.offset + from, end: stream.offset + Math.max(from, to) };
+    planned.push({ stream, range, position });
+  }
+  if (column.dictionary && !context.dictionaries.has(type.id)) {
+    for (const kind of [StreamKind.dictionaryData, StreamKind.length]) {
+      const stream = column.streams.get(kind);
+      if (stream === undefined) continue;
+      planned.push({ stream, range: { start: stream.offset, end: stream.offset + stream.length }, position: START });
+    }
+  }
+  return planned;
+}
+
+/** Where the bytes end that values before a position can need: the run or bytes at it may have begun before. */
+function endOf(next: StreamPosition | undefined, stream: StreamInformation, tail: FileTail): number {
+  if (next === undefined) return stream.length;
+  const runBytes = next.skipValues > 0 || next.skipBits > 0 ? LONGEST_RUN_BYTES : 0;
+  if (tail.codec === undefined) return Math.min(stream.length, next.chunk + runBytes);
+  const chunks = Math.ceil((next.skipBytes + runBytes) / tail.blockSize);
+  return Math.min(stream.length, next.chunk + chunks * (CHUNK_HEADER_BYTES + tail.blockSize));
+}
+
+/** Bytes that some row groups take in the file, about. */
+export function segmentBytes(stripe: OpenStripe, root: ReadColumn, groups: GroupRange): number {
+  let sum = 0;
+  for (const type of fileColumns(root)) {
+    for (const { range } of planColumn(stripe, type, groups)) sum += range.end - range.start;
+  }
+  return sum;
+}
+
+/** Reads the bytes of some row groups; the answer decodes their rows, front to back. */
+export function* loadSegment(stripe: OpenStripe, root: ReadColumn, groups: GroupRange): Fetching<ColumnReader> {
+  const planned = fileColumns(root).flatMap((type) => planColumn(stripe, type, groups));
+  const bytes = yield* fetchRanges(
+    planned.map(({ range }) => range),
+    FETCH_GAP_BYTES,
+  );
+  const loaded = new Map<StreamInformation, { plan: PlannedStream; bytes: Uint8Array }>();
+  planned.forEach((plan, i) => {
+    loaded.set(plan.stream, { plan, bytes: bytes[i] });
+  });
+  const open = (stream: StreamInformation, name: string): OpenStream | undefined => {
+    const found = loaded.get(stream);
+    if (found === undefined) return undefined;
+    const { range, position } = found.plan;
+    const decompressed = decompressRange(found.bytes, {
+      path: stripe.tail.path,
+      name,
+      fileOffset: range.start,
+      codec: stripe.tail.codec,
+      blockSize: stripe.tail.blockSize,
+      mayEndEarly: range.end < stream.offset + stream.length,
+    });
+    const at = startIn(decompressed, position, range.start - stream.offset);
+    return { bytes: decompressed.bytes, at, skipValues: position.skipValues, skipBits: position.skipBits, name };
+  };
+  return buildReader(stripe, root, open);
+}
+
+/** The place in the decompressed range; a position that is not in it fails when the decoder is made. */
+function startIn(decompressed: Decompressed, position: StreamPosition, rangeStart: number): number {
+  if (decompressed.chunkStarts.length === 0) return position.chunk - rangeStart + position.skipBytes;
+  const chunk = decompressed.chunkStarts.indexOf(position.chunk - rangeStart);
+  // A position behind the last chunk is the end of the stream: nothing is read from there.
+  const base = chunk < 0 ? decompressed.bytes.length : decompressed.chunkTargets[chunk];
+  return base + position.skipBytes;
+}
+
+function buildReader(
+  stripe: OpenStripe,
+  column: ReadColumn,
+  open: (stream: StreamInformation, name: string) => OpenStream | undefined,
+): ColumnReader {
+  const { file, target } = column;
+  if (file === undefined) return (parent) => nullVector(target, parent.length);
+  const layout = stripe.layout.columns[file.id];
+  const name = `${stripe.name}, column ${columnName(stripe.schema, file.id) || 'root'}`;
+  const source: ColumnSource = {
+    type: file,
+    layout,
+    name,
+    open(kind) {
+      const stream = layout.streams.get(kind);
+      return stream && open(stream, `${name}, ${STREAM_NAMES[kind]} stream`);
+    },
+  };
+  const children = column.children.map((child) => buildReader(stripe, child, open));
+  const reader = nestedReader(source, column, children) ?? leafReader(source, stripe.context);
+  const { convert } = column;
+  return convert === undefined ? reader : (parent) => convert(reader(parent));
+}
+
+function nestedReader(source: ColumnSource, column: ReadColumn, children: ColumnReader[]): ColumnReader | undefined {
+  switch (source.type.kind) {
+    case 'struct':
+      return structReader(source, column.fieldNames, children);
+    case 'list':
+      return listReader(source, children[0]);
+    case 'map':
+      return mapReader(source, children[0], children[1]);
+    case 'union':
+      return unionReader(source, children);
+    default:
+      return undefined;
+  }
+}
