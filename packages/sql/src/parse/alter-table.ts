@@ -240,7 +240,8 @@ const UNSUPPORTED: readonly (readonly string[])[] = [
 /** Iceberg's forms: known, not done, so not checked further. */
 function parseUnsupported(cursor: Cursor, rule: string): Action {
   const form = UNSUPPORTED.find((words) => cursor.at(...words));
-  if (form === undefined) return cursor.fail(rule);
+  const known = cursor.atOneOf(['add', 'replace', 'drop', 'set', 'unset']);
+  if (form === undefined) return known ? cursor.failAfter(rule) : cursor.fail(rule);
   skipAll(cursor);
   return { kind: 'unsupported', name: form.join(' ') };
 }

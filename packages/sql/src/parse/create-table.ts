@@ -41,7 +41,7 @@ export function parseCreateTable(cursor: Cursor): CreateTableStatement {
     const rest = { columns: [], constraints: [], partitionedBy: [], ...parseStorageClauses(cursor), like };
     return { ...head, ...rest, position: cursor.position(start) };
   }
-  const body = cursor.at('(') && cursor.word(1) !== 'select' ? parseColumns(cursor) : { columns: [], constraints: [] };
+  const body = cursor.at('(') ? parseColumns(cursor) : { columns: [], constraints: [] };
   const comment = cursor.accept('comment') ? cursor.string('table comment') : undefined;
   const partitionedBy = parsePartitionedBy(cursor);
   const clusteredBy = parseClusteredBy(cursor);

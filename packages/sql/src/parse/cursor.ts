@@ -4,6 +4,11 @@ import { lineIndexOf, TokenKind, type Tokens, tokenize } from './lexer.js';
 import { ParseError } from './parse-error.js';
 import { unquoteString } from './string-literal.js';
 
+/** Some ten JavaScript frames a level: far below Node's default stack. */
+const MAX_DEPTH = 500;
+
+const LEFT_OUT = new Set(['by', 'set', 'from', 'table']);
+
 /** A place in the tokens of one statement, with the few moves the grammar is written in. Rules are free functions over it. */
 export class Cursor {
   readonly text: string;
@@ -12,6 +17,7 @@ export class Cursor {
   index = 0;
   private readonly tokens: Tokens;
   private line = 0;
+  private depth = 0;
 
   constructor(text: string, parseQuery: (cursor: Cursor) => Query) {
     this.text = text;
@@ -120,7 +126,11 @@ export class Cursor {
 
   /** `AS x`, or x alone. */
   alias(rule: string): Identifier | undefined {
-    if (this.accept('as')) return this.identifier(rule);
+    if (this.at('as')) {
+      if (!this.isIdentifier(1)) this.failAfter(rule);
+      this.index++;
+      return this.anyWord();
+    }
     return this.isAlias() ? this.anyWord() : undefined;
   }
 
@@ -170,6 +180,14 @@ export class Cursor {
     return items;
   }
 
+  /** Runs a rule that contains itself: text nested too deeply is an error of the text, not of the stack. */
+  nested<T>(rule: (cursor: Cursor) => T): T {
+    if (++this.depth > MAX_DEPTH) this.error(`nested more than ${MAX_DEPTH} levels deep at '${this.raw()}'`);
+    const result = rule(this);
+    this.depth--;
+    return result;
+  }
+
   /** The index of the parenthesis that closes the one at `open` (indexes of tokens), or of the end. */
   closingIndex(open: number): number {
     const { words, kinds } = this.tokens;
@@ -188,10 +206,18 @@ export class Cursor {
     this.error(`cannot recognize input near ${near}${rule === '' ? '' : ` in ${rule}`}`);
   }
 
+  /** The same where the word here is known but nothing fits behind it: points at the next token, and names this one first. */
+  failAfter(rule: string): never {
+    this.index++;
+    return this.fail(rule, this.index - 1);
+  }
+
   mismatch(expected: string, rule: string): never {
     const name = /^[a-z_]+$/.test(expected) ? expected.toUpperCase() : expected;
     if (this.word(1) === expected)
       this.error(`extraneous input '${this.raw()}' expecting ${name} near '${this.raw(2)}'`);
+    // Where the word itself is only left out, Hive's parser sees that the rest fits.
+    if (LEFT_OUT.has(expected) && this.isIdentifier()) this.error(`missing ${name} at '${this.raw()}' near '<EOF>'`);
     this.error(
       `mismatched input '${this.raw()}' expecting ${name} near '${this.before()}'${rule === '' ? '' : ` in ${rule}`}`,
     );

@@ -20,6 +20,10 @@ const RULE = 'expression specification';
 
 /** Any expression. */
 export function parseExpression(cursor: Cursor): Expression {
+  return cursor.nested(parseOr);
+}
+
+function parseOr(cursor: Cursor): Expression {
   return parseLogical(cursor, 'or', parseAnd);
 }
 
@@ -43,7 +47,7 @@ function parseLogical(
 function parseNot(cursor: Cursor): Expression {
   const start = cursor.index;
   if (cursor.accept('not')) {
-    const operand = parseNot(cursor);
+    const operand = cursor.nested(parseNot);
     return { kind: 'unary', operator: 'not', operand, position: cursor.position(start) };
   }
   const operand = parseEquality(cursor);
@@ -129,7 +133,8 @@ function parseIn(cursor: Cursor, start: number, operand: Expression, negated: bo
     const query = parseSubquery(cursor);
     return { kind: 'in-subquery', operand, query, negated, position: cursor.position(start) };
   }
-  if (!cursor.at('(') || cursor.word(1) === ')') cursor.fail(RULE);
+  if (cursor.at('(', ')')) cursor.failAfter(RULE);
+  if (!cursor.at('(')) cursor.fail(RULE);
   const items = cursor.parenthesised(RULE, () => parseExpression(cursor));
   return { kind: 'in-list', operand, items, negated, position: cursor.position(start) };
 }
@@ -188,7 +193,7 @@ function parseUnary(cursor: Cursor): Expression {
   const start = cursor.index;
   const operator = cursor.acceptOneOf(UNARY);
   if (operator === undefined) return parsePostfix(cursor);
-  const operand = parseUnary(cursor);
+  const operand = cursor.nested(parseUnary);
   return { kind: 'unary', operator, operand, position: cursor.position(start) };
 }
 

@@ -4,7 +4,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/
 export const RESERVED = words(`
   all alter and any application array as authorization between bigint binary boolean both by case cast char column commit
   compactionid conf constraint convert create cross cube current current_date current_timestamp cursor database date ddl dec
-  decimal delete describe distinct double drop else end except exchange exists extended external extract false fetch float
+  decimal delete describe distinct div double drop else end except exchange exists extended external extract false fetch float
   floor following for force foreign from full function grant group grouping having if import in inner insert int integer
   intersect interval into is join lateral leading left less like local macro map merge minus more none not null numeric of
   older on only or order out outer over partition percent pkfk_join preceding precision prepare preserve primary procedure

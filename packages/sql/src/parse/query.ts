@@ -20,6 +20,10 @@ import { parseRows } from './values.js';
 
 /** `[WITH …] body [ORDER BY …] [LIMIT …]`, as a statement or inside parentheses (Hive: `queryStatementExpression`). */
 export function parseQuery(cursor: Cursor): Query {
+  return cursor.nested(parseNestedQuery);
+}
+
+function parseNestedQuery(cursor: Cursor): Query {
   const start = cursor.index;
   const ctes = parseWith(cursor);
   return finishQuery(cursor, start, ctes, parseBody(cursor));

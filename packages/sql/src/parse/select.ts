@@ -12,6 +12,7 @@ import type { Cursor } from './cursor.js';
 import { parseExpression } from './expression.js';
 import { parseFromSource } from './from-clause.js';
 import { parseNamedWindow, parseStar } from './function-call.js';
+import { RESERVED, RESERVED_FUNCTIONS } from './keywords.js';
 import { TokenKind } from './lexer.js';
 import { parseRowFormat } from './storage-clause.js';
 import { parseType } from './type.js';
@@ -76,8 +77,13 @@ function parseItems(cursor: Cursor): SelectItem[] {
 
 /** Where nothing of a select list can stand, Hive names the clause; inside a list the expression. */
 function startsNoItem(cursor: Cursor): boolean {
-  return cursor.kind() === TokenKind.end || cursor.atOneOf(['from', 'where', '.', '$', ')', ',']);
+  const kind = cursor.kind();
+  if (kind === TokenKind.symbol) return !cursor.atOneOf(['(', '*', '-', '+', '~', 'not', '?']);
+  const word = cursor.word();
+  return kind === TokenKind.end || (RESERVED.has(word) && !RESERVED_FUNCTIONS.has(word) && !ITEM_STARTS.has(word));
 }
+
+const ITEM_STARTS = new Set('case cast extract floor exists not interval null true false timestamplocaltz'.split(' '));
 
 function parseItem(cursor: Cursor): SelectItem {
   const start = cursor.index;

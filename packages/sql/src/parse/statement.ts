@@ -190,8 +190,7 @@ function parseAlterAny(cursor: Cursor): Statement {
 
 /** Hive names three words from CREATE on, and points at the second, where no rule fits. */
 function failAtSecond(cursor: Cursor): never {
-  cursor.index++;
-  return cursor.fail('ddl statement', cursor.index - 1);
+  return cursor.failAfter('ddl statement');
 }
 
 const EXPLAIN_MODES = [

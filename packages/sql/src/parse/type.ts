@@ -23,6 +23,10 @@ const PRIMITIVES: Readonly<Record<string, PrimitiveTypeName>> = {
 
 /** A type, Hive's `colType`: the scalar ones with their synonyms, and array, map, struct and uniontype of any depth. */
 export function parseType(cursor: Cursor, rule = 'column type'): TypeNode {
+  return cursor.nested(() => parseAnyType(cursor, rule));
+}
+
+function parseAnyType(cursor: Cursor, rule: string): TypeNode {
   const start = cursor.index;
   const word = cursor.word();
   const primitive = Object.hasOwn(PRIMITIVES, word) ? PRIMITIVES[word] : undefined;

@@ -12,7 +12,8 @@ export function parseRows(cursor: Cursor): Expression[][] {
 }
 
 export function parseRow(cursor: Cursor): Expression[] {
-  if (!cursor.at('(') || cursor.word(1) === ')') cursor.fail(RULE);
+  if (cursor.at('(', ')')) cursor.failAfter(RULE);
+  if (!cursor.at('(')) cursor.fail(RULE);
   return cursor.parenthesised(RULE, () => parseValue(cursor));
 }
 
