@@ -356,7 +356,7 @@ async function renamed(context: SessionContext, table: Table, action: Action<'re
 /** Writes the new definition; a rename takes files, write ids and compaction requests along. */
 async function apply(context: SessionContext, before: Table, after: Table): Promise<void> {
   const { catalog, txns, compactions, fs } = context.services;
-  const moved = before.sd?.location !== after.sd?.location && (await fs.exists(before.sd?.location ?? ''));
+  const moved = before.sd?.location !== after.sd?.location && (await fs.stat(before.sd?.location ?? '')) !== undefined;
   const isRename = before.name !== after.name || before.database !== after.database;
   if (isRename && moved) await fs.rename(before.sd?.location ?? '', after.sd?.location ?? '');
   try {

@@ -18,7 +18,7 @@ export async function convertToAcid(context: SessionContext, table: Table): Prom
     locations.push(...partitions.map((partition) => partition.sd?.location ?? ''));
   }
   for (const location of locations) {
-    if (!(await fs.exists(location))) continue;
+    if ((await fs.stat(location)) === undefined) continue;
     for (const entry of await fs.list(location)) {
       if (entry.isDirectory || /^[._]/.test(entry.name) || originalName.test(entry.name)) continue;
       throw new MetaError(

@@ -1,5 +1,4 @@
-import type { FileSystem, FileStatus } from '@skep/storage';
-import { formatLocation } from '@skep/storage';
+import type { FileEntry, FileSystem } from '@skep/storage';
 import type { DfsStatement } from '../parse/ast.js';
 import type { SessionContext } from './context.js';
 import { ExecutionError, UnsupportedError } from './errors.js';
@@ -33,7 +32,7 @@ export async function dfs(context: SessionContext, statement: DfsStatement): Pro
     case '-rm':
     case '-rmr':
       for (const path of paths) {
-        if (!(await fs.exists(path))) throw new ExecutionError(`rm: \`${path}': No such file or directory`);
+        if ((await fs.stat(path)) === undefined) throw new ExecutionError(`rm: \`${path}': No such file or directory`);
         await fs.delete(path, { recursive: command === '-rmr' || flags.has('-r') || flags.has('-R') });
       }
       return textResult(['DFS Output'], []);
@@ -43,7 +42,7 @@ export async function dfs(context: SessionContext, statement: DfsStatement): Pro
 }
 
 async function list(fs: FileSystem, paths: readonly string[], recursive: boolean): Promise<StatementResult> {
-  const entries: FileStatus[] = [];
+  const entries: FileEntry[] = [];
   for (const path of paths) {
     const found = await fs.stat(path);
     if (found === undefined) throw new ExecutionError(`ls: \`${path}': No such file or directory`);
@@ -54,7 +53,7 @@ async function list(fs: FileSystem, paths: readonly string[], recursive: boolean
   return textResult(['DFS Output'], recursive || rows.length === 0 ? rows : [[`Found ${rows.length} items`], ...rows]);
 }
 
-async function collect(fs: FileSystem, directory: string, recursive: boolean, into: FileStatus[]): Promise<void> {
+async function collect(fs: FileSystem, directory: string, recursive: boolean, into: FileEntry[]): Promise<void> {
   const children = [...(await fs.list(directory))].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   for (const child of children) {
     into.push(child);
@@ -63,10 +62,10 @@ async function collect(fs: FileSystem, directory: string, recursive: boolean, in
 }
 
 /** A line as `hdfs dfs -ls` prints it; owner and group are those of every local file: the user's own. */
-function listLine(entry: FileStatus): string {
+function listLine(entry: FileEntry): string {
   const when = new Date(entry.modifiedMs).toISOString().slice(0, 16).replace('T', ' ');
   const mode = entry.isDirectory ? 'drwxr-xr-x   -' : '-rw-r--r--   1';
-  return `${mode} ${entry.isDirectory ? '         0' : String(entry.size).padStart(10)} ${when} ${formatLocation(entry.path)}`;
+  return `${mode} ${entry.isDirectory ? '         0' : String(entry.sizeBytes).padStart(10)} ${when} ${entry.path}`;
 }
 
 async function cat(fs: FileSystem, paths: readonly string[]): Promise<StatementResult> {
@@ -80,8 +79,8 @@ async function cat(fs: FileSystem, paths: readonly string[]): Promise<StatementR
   return textResult(['DFS Output'], rows);
 }
 
-async function sizeOf(fs: FileSystem, entry: FileStatus): Promise<number> {
-  if (!entry.isDirectory) return entry.size;
+async function sizeOf(fs: FileSystem, entry: FileEntry): Promise<number> {
+  if (!entry.isDirectory) return entry.sizeBytes;
   let sum = 0;
   for (const child of await fs.list(entry.path)) sum += await sizeOf(fs, child);
   return sum;

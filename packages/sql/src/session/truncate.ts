@@ -1,4 +1,4 @@
-import { formatBaseName } from '@skep/acid';
+import { writeEmptyBase } from '@skep/acid';
 import type { TruncateStatement } from '../parse/ast.js';
 import { type SessionContext, resolveTable } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
@@ -7,8 +7,6 @@ import { matchingPartitions, nameOf, partitionValues } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { done } from './text-result.js';
-
-const truncatedMarker = '{"thisFileVersion":"0","dataFormat":"truncated"}';
 
 /**
  * TRUNCATE TABLE: an ACID table gets an empty base, so that a reader that has begun keeps its rows
@@ -57,13 +55,7 @@ export async function truncate(
             return done;
           }
           const writeId = await transaction.writeIdOf(table.database, table.name);
-          for (const location of locations) {
-            const base = `${location}/${formatBaseName(writeId)}`;
-            await fs.mkdirs(base);
-            const sink = await fs.create(`${base}/_metadata_acid`);
-            await sink.write(Buffer.from(truncatedMarker));
-            await sink.close();
-          }
+          for (const location of locations) await writeEmptyBase(fs, location, writeId);
           return done;
         },
       };
@@ -74,6 +66,6 @@ export async function truncate(
 
 async function removeFiles(context: SessionContext, location: string): Promise<void> {
   const { fs } = context.services;
-  if (!(await fs.exists(location))) return;
+  if ((await fs.stat(location)) === undefined) return;
   for (const entry of await fs.list(location)) await fs.delete(entry.path, { recursive: true });
 }

@@ -1,0 +1,152 @@
+import { DataOperation, type Table } from '@skep/rpc';
+import type { InsertStatement, InsertTable, InsertTarget, MultiInsertStatement, Query } from '../parse/ast.js';
+import { type SessionContext, resolveTable } from './context.js';
+import { SemanticError, UnsupportedError } from './errors.js';
+import { checkColumnCount, insertQuery, insertShape, type InsertShape, resolveDefaults, withConstraintColumns } from './insert-query.js';
+import type { ReadEntity, WriteEntity } from './lock-plan.js';
+import { nameOf } from './partitions.js';
+import type { StatementResult } from './result.js';
+import { runStatement } from './run-statement.js';
+import { analyzeInSession, queryRows, type SessionAnalysis } from './select.js';
+import type { StatementTransaction } from './statement-transaction.js';
+import { TableWriter } from './table-writer.js';
+import { columnsAsStruct, enforce } from './write-rows.js';
+import type { Constraint } from '@skep/rpc';
+
+/** One INSERT made ready: its query analysed, its target known. */
+interface PreparedInsert {
+  readonly shape: InsertShape;
+  readonly overwrite: boolean;
+  readonly analysis: SessionAnalysis;
+  readonly checks: readonly Constraint[];
+}
+
+/** INSERT INTO | OVERWRITE. */
+export async function insert(
+  context: SessionContext,
+  statement: InsertStatement,
+  _text: string,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  return await runInserts(context, [{ target: statement.target, query: statement.query }], signal);
+}
+
+/** FROM s INSERT … SELECT … INSERT … SELECT …: all legs in one transaction, each with its own statement id. */
+export async function multiInsert(
+  context: SessionContext,
+  statement: MultiInsertStatement,
+  _text: string,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  const legs = statement.branches.map(({ target, query }) => ({
+    target,
+    query: { ...query, with: [...statement.with, ...query.with] },
+  }));
+  return await runInserts(context, legs, signal);
+}
+
+async function runInserts(
+  context: SessionContext,
+  legs: readonly { target: InsertTarget; query: Query }[],
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  return await runStatement(
+    context,
+    async (transaction) => {
+      const prepared: PreparedInsert[] = [];
+      const seen = new Set<string>();
+      for (const { target, query } of legs) {
+        if (target.kind === 'directory') throw new UnsupportedError('INSERT OVERWRITE DIRECTORY');
+        const leg = await prepareInsert(context, target, query);
+        const output = `${leg.shape.table.name}${partitionName(leg.shape) === undefined ? '' : `@${partitionName(leg.shape)}`}`;
+        if (seen.has(output)) {
+          // Hive has allocated the table's write id by now, and a failed statement does not give it back.
+          await transaction.writeIdOf(leg.shape.table.database, leg.shape.table.name);
+          throw new SemanticError(10087, `The same output cannot be present multiple times:  ${leg.shape.table.name}`);
+        }
+        seen.add(output);
+        prepared.push(leg);
+      }
+      return {
+        reads: prepared.flatMap((leg): readonly ReadEntity[] => leg.analysis.reads),
+        writes: prepared.map(writeEntity),
+        run: async (running) => {
+          let inserted = 0n;
+          for (const leg of prepared) inserted += await runLeg(context, running, leg, signal);
+          return { messages: [], counts: { inserted, updated: 0n, deleted: 0n } };
+        },
+      };
+    },
+    { signal },
+  );
+}
+
+function partitionName(shape: InsertShape): string | undefined {
+  if (shape.partition.length === 0 || shape.partition.includes(undefined)) return undefined;
+  return nameOf(shape.table, shape.partition.map(String));
+}
+
+function writeEntity(leg: PreparedInsert): WriteEntity {
+  const name = partitionName(leg.shape);
+  return {
+    table: leg.shape.table,
+    kind: leg.overwrite ? 'insert-overwrite' : 'insert',
+    ...(name === undefined ? {} : { partitions: [name] }),
+    dynamicPartitions: leg.shape.dynamicKeys.length > 0,
+  };
+}
+
+async function prepareInsert(context: SessionContext, target: InsertTable, query: Query): Promise<PreparedInsert> {
+  const table = await resolveTable(context, target.table);
+  refuseViews(table, target);
+  const nonstrict = context.conf.get('hive.exec.dynamic.partition.mode') !== 'strict';
+  const shape = insertShape(table, target, nonstrict);
+  const source = resolveDefaults(shape, query);
+  // Analysed by itself first: its columns are counted, and its errors speak of the user's own text.
+  const counted = await analyzeInSession(context, source);
+  checkColumnCount(shape, target, counted.analyzed.columns.length);
+  const { query: rows, checks } = withConstraintColumns(
+    table,
+    insertQuery(shape, source),
+    shape.written.map((column) => column.name),
+  );
+  return { shape, overwrite: target.overwrite, analysis: await analyzeInSession(context, rows), checks };
+}
+
+function refuseViews(table: Table, target: InsertTable): void {
+  if (table.tableType !== 'VIRTUAL_VIEW' && table.tableType !== 'MATERIALIZED_VIEW') return;
+  throw new SemanticError(10090, `You cannot insert into a view: ${table.name}`, { position: target.table.position });
+}
+
+async function runLeg(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  leg: PreparedInsert,
+  signal?: AbortSignal,
+): Promise<bigint> {
+  const { shape, overwrite } = leg;
+  const writer = await TableWriter.open(context, transaction, {
+    table: shape.table,
+    statementId: transaction.nextStatementId(),
+    kind: overwrite ? 'overwrite' : 'insert',
+    ...(shape.dynamicKeys.length === 0
+      ? {}
+      : { dynamicOperation: overwrite ? DataOperation.DATA_OPERATION_UPDATE : DataOperation.DATA_OPERATION_INSERT }),
+  });
+  const names = (shape.table.sd?.columns ?? []).map((column) => column.name);
+  try {
+    for await (const batch of queryRows(context, transaction, leg.analysis, signal)) {
+      enforce(shape.table, leg.checks, batch.children.slice(shape.written.length));
+      let dynamic = names.length;
+      const keys = shape.partition.map((value) => value ?? batch.children[dynamic++]);
+      const rows = columnsAsStruct(names, batch.children.slice(0, names.length), batch.length);
+      await writer.write(rows, batch.length, keys);
+    }
+    if (overwrite && shape.dynamicKeys.length === 0) await writer.touch(shape.partition.map(String));
+    const result = await writer.close();
+    return BigInt(result.insertedRows);
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}

@@ -1,0 +1,198 @@
+import { type Bucketing, DeleteWriter, InsertWriter, type RowIdVectors, type WriteResult } from '@skep/acid';
+import { type ColumnVector, filterVector, type IntVector, type LongVector, type StructVector } from '@skep/orc';
+import type { DataOperation, Table } from '@skep/rpc';
+import type { SessionContext } from './context.js';
+import { UnsupportedError } from './errors.js';
+import { formatOf } from './file-format.js';
+import { isInsertOnly, isTransactional } from './lock-plan.js';
+import { partitionText } from './partition-value.js';
+import { nameOf, newPartition } from './partitions.js';
+import type { StatementTransaction } from './statement-transaction.js';
+import { tableSchema } from './table-scan.js';
+
+/** One leg of a statement's write: inserts or deletes, into one table, under one statement id. */
+export interface WriteLeg {
+  readonly table: Table;
+  readonly statementId: number;
+  readonly kind: 'insert' | 'overwrite' | 'delete';
+  /** Partitions are known only from the rows: the transaction is told which they were, and that this was done to them. */
+  readonly dynamicOperation?: DataOperation;
+}
+
+type PartitionWriter = { write(rows: StructVector | RowIdVectors): Promise<void>; close(): Promise<WriteResult>; abort(): Promise<void> };
+
+/** Open files a statement may hold at once over all partitions (hive.exec.max.dynamic.partitions.pernode). */
+const maxPartitions = 1000;
+
+/**
+ * Writes the rows of one leg, each into its partition's folder; partitions that are not there yet are made. Nothing is
+ * visible before the transaction commits; `abort` removes what was written.
+ */
+export class TableWriter {
+  private readonly writers = new Map<string, PartitionWriter>();
+  private readonly partitionValues = new Map<string, readonly string[]>();
+  private rowsIn = 0n;
+
+  private constructor(
+    private readonly context: SessionContext,
+    private readonly transaction: StatementTransaction,
+    private readonly leg: WriteLeg,
+    private readonly writeId: bigint,
+  ) {}
+
+  static async open(context: SessionContext, transaction: StatementTransaction, leg: WriteLeg): Promise<TableWriter> {
+    const { table } = leg;
+    if (formatOf(table.sd?.inputFormat ?? '') !== 'orc') {
+      throw new UnsupportedError(`Writing ${table.database}.${table.name}, whose files are ${table.sd?.outputFormat},`);
+    }
+    if (!isTransactional(table)) throw new UnsupportedError(`Writing into ${table.database}.${table.name}, which is not transactional,`);
+    const writeId = await transaction.writeIdOf(table.database, table.name);
+    return new TableWriter(context, transaction, leg, writeId);
+  }
+
+  get rows(): bigint {
+    return this.rowsIn;
+  }
+
+  /** The partition folders touched so far, k1=v1/k2=v2. */
+  get partitions(): string[] {
+    return [...this.writers.keys()].filter((name) => name !== '');
+  }
+
+  /**
+   * `rows`: the data columns of inserts or the ROW__IDs of deletes; `keys`: the partition columns, a vector each in the
+   * table's order, or text where the value is fixed for the statement.
+   */
+  async write(rows: StructVector | RowIdVectors, length: number, keys: readonly (ColumnVector | string)[]): Promise<void> {
+    if (length === 0) return;
+    this.rowsIn += BigInt(length);
+    for (const [name, group] of this.groups(length, keys)) {
+      const writer = await this.writerOf(name);
+      await writer.write(group.length === length ? rows : select(rows, group));
+    }
+  }
+
+  /** A partition that is written even if it gets no rows: the static target of an overwrite. */
+  async touch(values: readonly string[]): Promise<void> {
+    const name = this.remember(values);
+    await this.writerOf(name);
+  }
+
+  async close(): Promise<WriteResult> {
+    const results: WriteResult[] = [];
+    for (const writer of this.writers.values()) results.push(await writer.close());
+    if (this.partitions.length > 0) await this.registerPartitions();
+    return {
+      files: results.flatMap((result) => result.files),
+      insertedRows: results.reduce((sum, result) => sum + result.insertedRows, 0),
+      deletedRows: results.reduce((sum, result) => sum + result.deletedRows, 0),
+      bytes: results.reduce((sum, result) => sum + result.bytes, 0),
+    };
+  }
+
+  async abort(): Promise<void> {
+    for (const writer of this.writers.values()) await writer.abort();
+  }
+
+  /** Rows by partition name; '' for a table without partition columns. */
+  private groups(length: number, keys: readonly (ColumnVector | string)[]): Map<string, Int32Array> {
+    const { partitionKeys } = this.leg.table;
+    if (keys.every((key) => typeof key === 'string')) {
+      return new Map([[this.remember(keys as readonly string[]), all(length)]]);
+    }
+    const rowsOf = new Map<string, number[]>();
+    for (let row = 0; row < length; row++) {
+      const values = keys.map((key, i) => (typeof key === 'string' ? key : partitionText(partitionKeys[i].type, key, row)));
+      const name = this.remember(values);
+      const known = rowsOf.get(name);
+      if (known === undefined) rowsOf.set(name, [row]);
+      else known.push(row);
+    }
+    return new Map([...rowsOf].map(([name, rows]) => [name, Int32Array.from(rows)]));
+  }
+
+  private remember(values: readonly string[]): string {
+    const name = values.length === 0 ? '' : nameOf(this.leg.table, values);
+    if (!this.partitionValues.has(name)) this.partitionValues.set(name, values);
+    return name;
+  }
+
+  private async writerOf(name: string): Promise<PartitionWriter> {
+    const known = this.writers.get(name);
+    if (known !== undefined) return known;
+    if (this.writers.size >= maxPartitions) {
+      throw new UnsupportedError(`A statement that writes more than ${maxPartitions} partitions`);
+    }
+    const { table, kind, statementId } = this.leg;
+    const location = await this.locationOf(name);
+    const target = {
+      fs: this.context.services.fs,
+      location,
+      writeId: this.writeId,
+      statementId,
+      schema: tableSchema(table),
+      ...bucketingOf(table),
+      orc: { tableProperties: table.parameters },
+    };
+    const writer =
+      kind === 'delete'
+        ? new DeleteWriter(target)
+        : new InsertWriter({ ...target, overwrite: kind === 'overwrite', insertOnly: isInsertOnly(table) });
+    this.writers.set(name, writer as PartitionWriter);
+    return writer as PartitionWriter;
+  }
+
+  private async locationOf(name: string): Promise<string> {
+    const { table } = this.leg;
+    if (name === '') return table.sd?.location ?? '';
+    const { partitions } = await this.context.services.catalog.getPartitions({
+      database: table.database,
+      table: table.name,
+      names: [name],
+    });
+    return partitions[0]?.sd?.location ?? `${table.sd?.location}/${name}`;
+  }
+
+  private async registerPartitions(): Promise<void> {
+    const { table, dynamicOperation } = this.leg;
+    const { catalog, txns } = this.context.services;
+    const names = this.partitions;
+    if (this.leg.kind !== 'delete') {
+      const partitions = names.map((name) => newPartition(this.context, table, this.partitionValues.get(name) ?? []));
+      await catalog.addPartitions({ partitions, ifNotExists: true });
+    }
+    if (dynamicOperation === undefined) return;
+    await txns.addDynamicPartitions({
+      txnId: this.transaction.txnId,
+      writeId: this.writeId,
+      database: table.database,
+      table: table.name,
+      partitions: names,
+      operation: dynamicOperation,
+    });
+  }
+}
+
+/** CLUSTERED BY, and which of Hive's two hash functions; a missing bucketing_version means the old one (bug report B98). */
+export function bucketingOf(table: Table): { bucketing: Bucketing } | Record<string, never> {
+  const { sd } = table;
+  if (sd === undefined || sd.bucketColumns.length === 0 || sd.numBuckets <= 0) return {};
+  return {
+    bucketing: {
+      columns: sd.bucketColumns.map((name) => sd.columns.findIndex((column) => column.name === name)),
+      buckets: sd.numBuckets,
+      version: table.parameters.bucketing_version === '2' ? 2 : 1,
+    },
+  };
+}
+
+const all = (length: number): Int32Array => Int32Array.from({ length }, (_, i) => i);
+
+function select(rows: StructVector | RowIdVectors, selection: Int32Array): StructVector | RowIdVectors {
+  if ('kind' in rows) return filterVector(rows, selection) as StructVector;
+  return {
+    writeId: filterVector(rows.writeId, selection) as LongVector,
+    bucket: filterVector(rows.bucket, selection) as IntVector,
+    rowId: filterVector(rows.rowId, selection) as LongVector,
+  };
+}
