@@ -1,0 +1,24 @@
+import { chunked, idList, type Tx } from '@skep/metadb';
+import { ABORT_REASONS } from './abort-reason.js';
+import { ABORTED, OPEN } from './context.js';
+import { txnRows } from './txn-state.js';
+
+/**
+ * AbortTxnsFunction: the open ones of these become aborted. TXN_COMPONENTS stay, because they say which files are nobody's
+ * until these are gone. The caller releases the locks after its transaction.
+ */
+export async function abortInTx(tx: Tx, txnIds: readonly bigint[], reasonCode: number): Promise<bigint[]> {
+  const rows = await txnRows(tx, [...new Set(txnIds)], true);
+  const open = [...rows.values()].filter((row) => row.state === OPEN).map((row) => row.txnId);
+  const label = ABORT_REASONS.get(reasonCode) ?? ABORT_REASONS.get(50000);
+  for (const chunk of chunked(open)) {
+    const ids = idList(chunk);
+    await tx.run(`DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID IN ${ids.sql}`, ids.params);
+    await tx.run(`DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID IN ${ids.sql}`, ids.params);
+    await tx.run(`UPDATE TXNS SET TXN_STATE = '${ABORTED}', TXN_META_INFO = ? WHERE TXN_ID IN ${ids.sql}`, [
+      label,
+      ...ids.params,
+    ]);
+  }
+  return open.sort((a, b) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,68 @@
+import type { Tx } from '@skep/metadb';
+import type { TxnConf } from './conf.js';
+import { ABORTED, COMMITTED, highestTxnId, lowWatermark, minOf, minOpenTxnId } from './context.js';
+
+/** The ids that decide what nobody needs any more. */
+export interface GarbageBounds {
+  readonly highestTxnId: bigint;
+  readonly lowWatermark: bigint;
+  readonly minOpenTxnId: bigint | undefined;
+  readonly minAbortedTxnId: bigint | undefined;
+  /** MIN(MHL_MIN_OPEN_TXNID): the smallest that was open when a transaction began that is open now. */
+  readonly minNeededTxnId: bigint | undefined;
+}
+
+/** Rows below these ids go. */
+export interface GarbageThresholds {
+  /** WRITE_SET by WS_COMMIT_ID: nobody open began before. */
+  readonly writeSet: bigint;
+  /** TXN_TO_WRITE_ID by T2W_TXNID: every snapshot, open now or later, takes these write ids as valid without a row. */
+  readonly txnToWriteId: bigint;
+  /** TXNS by TXN_ID, those without components. */
+  readonly txns: bigint;
+}
+
+export function garbageThresholds(bounds: GarbageBounds): GarbageThresholds {
+  const above = bounds.highestTxnId + 1n;
+  return {
+    writeSet: minOf(bounds.minOpenTxnId, bounds.lowWatermark + 1n) ?? 0n,
+    txnToWriteId: minOf(above, bounds.minAbortedTxnId, bounds.minNeededTxnId, bounds.minOpenTxnId) ?? above,
+    txns: bounds.lowWatermark,
+  };
+}
+
+async function boundsOf(tx: Tx, conf: TxnConf): Promise<GarbageBounds> {
+  const aborted = await tx.get<{ ID: bigint | null }>(
+    `SELECT MIN(TXN_ID) AS ID FROM TXNS WHERE TXN_STATE = '${ABORTED}'`,
+  );
+  const needed = await tx.get<{ ID: bigint | null }>('SELECT MIN(MHL_MIN_OPEN_TXNID) AS ID FROM MIN_HISTORY_LEVEL');
+  return {
+    highestTxnId: await highestTxnId(tx),
+    lowWatermark: await lowWatermark(tx, conf),
+    minOpenTxnId: await minOpenTxnId(tx),
+    minAbortedTxnId: aborted?.ID ?? undefined,
+    minNeededTxnId: needed?.ID ?? undefined,
+  };
+}
+
+/** AcidHouseKeeperService, AcidTxnCleanerService and the duplicate removal of AcidCompactionHouseKeeperService. */
+export async function collectGarbage(tx: Tx, conf: TxnConf): Promise<void> {
+  const thresholds = garbageThresholds(await boundsOf(tx, conf));
+  await tx.run('DELETE FROM WRITE_SET WHERE WS_COMMIT_ID < ?', [thresholds.writeSet]);
+  await tx.run('DELETE FROM TXN_TO_WRITE_ID WHERE T2W_TXNID < ?', [thresholds.txnToWriteId]);
+  // The write ids of an aborted transaction are valid once its row is gone: only where nothing was, or is, of it.
+  await tx.run(
+    `DELETE FROM TXNS WHERE TXN_STATE IN ('${ABORTED}', '${COMMITTED}') AND TXN_ID < ? AND TXN_ID <> 0
+      AND NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)`,
+    [thresholds.txns],
+  );
+  // Keeps per resource the highest write id, and the highest that updates or deletes.
+  const same = (column: string) => `newer.CTC_${column} = COMPLETED_TXN_COMPONENTS.CTC_${column}`;
+  const samePartition = tx.dialect.nullSafeEquals('newer.CTC_PARTITION', 'COMPLETED_TXN_COMPONENTS.CTC_PARTITION');
+  await tx.run(
+    `DELETE FROM COMPLETED_TXN_COMPONENTS WHERE EXISTS (SELECT 1 FROM COMPLETED_TXN_COMPONENTS newer
+      WHERE ${same('DATABASE')} AND ${same('TABLE')} AND ${samePartition}
+        AND newer.CTC_WRITEID > COMPLETED_TXN_COMPONENTS.CTC_WRITEID
+        AND (COMPLETED_TXN_COMPONENTS.CTC_UPDATE_DELETE = 'N' OR newer.CTC_UPDATE_DELETE = 'Y'))`,
+  );
+}

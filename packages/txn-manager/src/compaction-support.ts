@@ -1,0 +1,127 @@
+import { ValidTxnList } from '@skep/core';
+import { chunked, idList, type SqlValue, type Tx } from '@skep/metadb';
+import type {
+  CompactionCandidate,
+  FindCompactionCandidatesRequest,
+  GetCleanerWatermarkResponse,
+  MarkCleanedRequest,
+} from '@skep/rpc';
+import { InvalidRequestError } from '@skep/rpc';
+import { COMPACT } from './components.js';
+import type { TxnConf } from './conf.js';
+import { ABORTED, lowWatermark, minOf, minOpenTxnId, OPEN } from './context.js';
+import { selectOpenTxns, toValidTxnList } from './open-txn-list.js';
+
+interface RawResource {
+  DB: string;
+  TBL: string;
+  PART: string | null;
+}
+
+interface RawAborts extends RawResource {
+  N: bigint;
+  OLDEST_MS: bigint;
+  HIGHEST: bigint | null;
+}
+
+function resourceKey({ DB, TBL, PART }: RawResource): string {
+  return JSON.stringify([DB, TBL, PART]);
+}
+
+/** CompactionCandidateHandler and ReadyToCleanAbortHandler in one: what was written, and where aborts pile up. */
+export async function findCandidates(
+  tx: Tx,
+  conf: TxnConf,
+  request: FindCompactionCandidatesRequest,
+): Promise<CompactionCandidate[]> {
+  const found = new Map<string, CompactionCandidate>();
+  const written = await tx.all<RawResource>(
+    `SELECT DISTINCT CTC_DATABASE AS DB, CTC_TABLE AS TBL, CTC_PARTITION AS PART FROM COMPLETED_TXN_COMPONENTS
+      WHERE CTC_TIMESTAMP >= ? LIMIT ${conf.candidateLimit}`,
+    [tx.dialect.timestamp(request.sinceMs)],
+  );
+  for (const row of written) found.set(resourceKey(row), candidate(row));
+  const minOpen = await minOpenWriters(tx);
+  const now = await tx.now();
+  for (const row of await abortedResources(tx)) {
+    const tooManyAborts = row.N > BigInt(request.abortedThreshold);
+    const age = request.abortedTimeThresholdMs;
+    const hasOldAbort = age >= 0n && row.OLDEST_MS + age < now;
+    if (!tooManyAborts && !hasOldAbort) continue;
+    const key = resourceKey(row);
+    found.set(key, {
+      ...candidate(row),
+      tooManyAborts,
+      hasOldAbort,
+      minOpenWriteTxnId: minOpen.get(key),
+      highestAbortedWriteId: row.HIGHEST ?? undefined,
+    });
+  }
+  return [...found.values()];
+}
+
+function candidate({ DB, TBL, PART }: RawResource): CompactionCandidate {
+  return {
+    resource: { database: DB, table: TBL, partition: PART ?? undefined },
+    hasOldAbort: false,
+    tooManyAborts: false,
+  };
+}
+
+function abortedResources(tx: Tx): Promise<RawAborts[]> {
+  return tx.all<RawAborts>(
+    `SELECT TC_DATABASE AS DB, TC_TABLE AS TBL, TC_PARTITION AS PART, COUNT(*) AS N, MIN(TXN_STARTED) AS OLDEST_MS,
+        MAX(TC_WRITEID) AS HIGHEST
+      FROM TXNS INNER JOIN TXN_COMPONENTS ON TC_TXNID = TXN_ID
+      WHERE TXN_STATE = '${ABORTED}' AND TC_OPERATION_TYPE <> '${COMPACT}'
+      GROUP BY TC_DATABASE, TC_TABLE, TC_PARTITION`,
+  );
+}
+
+/** The smallest open transaction that writes to a resource. */
+async function minOpenWriters(tx: Tx): Promise<Map<string, bigint>> {
+  const rows = await tx.all<RawResource & { ID: bigint }>(
+    `SELECT TC_DATABASE AS DB, TC_TABLE AS TBL, TC_PARTITION AS PART, MIN(TC_TXNID) AS ID
+      FROM TXNS INNER JOIN TXN_COMPONENTS ON TC_TXNID = TXN_ID WHERE TXN_STATE = '${OPEN}'
+      GROUP BY TC_DATABASE, TC_TABLE, TC_PARTITION`,
+  );
+  return new Map(rows.map((row) => [resourceKey(row), row.ID]));
+}
+
+/** Below the watermark no snapshot is open any more (TxnHandler.findMinOpenTxnIdForCleaner). */
+export async function cleanerWatermark(tx: Tx, conf: TxnConf): Promise<GetCleanerWatermarkResponse> {
+  const needed = await tx.get<{ ID: bigint | null }>('SELECT MIN(MHL_MIN_OPEN_TXNID) AS ID FROM MIN_HISTORY_LEVEL');
+  const above = (await lowWatermark(tx, conf)) + 1n;
+  const minOpenId = minOf(await minOpenTxnId(tx), needed?.ID ?? undefined, above) ?? above;
+  const list = toValidTxnList(await selectOpenTxns(tx, conf), undefined);
+  return { minOpenTxnId: minOpenId, validTxns: ValidTxnList.forCleaner(list, minOpenId).toString() };
+}
+
+/** MarkCleanedFunction, the part about transactions: what is forgotten has no files any more. */
+export async function markCleaned(tx: Tx, request: MarkCleanedRequest): Promise<void> {
+  const { resource } = request;
+  if (resource === undefined) throw new InvalidRequestError('no resource given that was cleaned');
+  const at: SqlValue[] = [resource.database.toLowerCase(), resource.table.toLowerCase(), resource.partition];
+  const isAt = (prefix: string) =>
+    `${prefix}_DATABASE = ? AND ${prefix}_TABLE = ? AND ${tx.dialect.nullSafeEquals(`${prefix}_PARTITION`, '?')}`;
+  if (request.highestWriteId > 0n) {
+    await tx.run(`DELETE FROM COMPLETED_TXN_COMPONENTS WHERE ${isAt('CTC')} AND CTC_WRITEID <= ?`, [
+      ...at,
+      request.highestWriteId,
+    ]);
+  }
+  const ofAborted = `DELETE FROM TXN_COMPONENTS WHERE ${isAt('TC')}
+    AND TC_TXNID IN (SELECT TXN_ID FROM TXNS WHERE TXN_STATE = '${ABORTED}')`;
+  if (request.allAbortedBelow) await tx.run(`${ofAborted} AND TC_WRITEID <= ?`, [...at, request.highestWriteId]);
+  for (const chunk of chunked(request.abortedWriteIds)) {
+    const ids = idList(chunk);
+    await tx.run(`${ofAborted} AND TC_WRITEID IN ${ids.sql}`, [...at, ...ids.params]);
+  }
+  if (request.compactionTxnId !== undefined) {
+    // Only of one that has ended: an open compaction still needs its record.
+    await tx.run(`${ofAborted} AND TC_OPERATION_TYPE = '${COMPACT}' AND TC_TXNID = ?`, [
+      ...at,
+      request.compactionTxnId,
+    ]);
+  }
+}

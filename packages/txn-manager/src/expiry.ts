@@ -1,0 +1,95 @@
+import type { Tx } from '@skep/metadb';
+import { TxnType } from '@skep/rpc';
+import { abortInTx } from './abort.js';
+import { AbortReason } from './abort-reason.js';
+import type { TxnConf } from './conf.js';
+import { OPEN, type TxnContext } from './context.js';
+
+/** What tells whether an open transaction has been left behind. */
+export interface HeldTxn {
+  readonly txnId: bigint;
+  readonly lastHeartbeatMs: bigint;
+  readonly type: TxnType;
+  readonly host: string;
+  readonly agentInfo: string;
+}
+
+/** No heartbeat for hive.txn.timeout (PerformTimeoutsFunction). */
+export function isTimedOut(txn: HeldTxn, nowMs: bigint, conf: TxnConf): boolean {
+  const timeout = txn.type === TxnType.TXN_TYPE_REPL_CREATED ? conf.replTxnTimeoutMs : conf.txnTimeoutMs;
+  return txn.lastHeartbeatMs < nowMs - BigInt(timeout);
+}
+
+/** Its holder was a process of this host, which is gone. */
+export function hasDeadHolder(txn: HeldTxn, host: string, isAlive: (agentInfo: string) => boolean): boolean {
+  return host !== '' && txn.host === host && txn.agentInfo !== '' && !isAlive(txn.agentInfo);
+}
+
+interface RawHeld {
+  TXN_ID: bigint;
+  TXN_LAST_HEARTBEAT: bigint;
+  TXN_TYPE: bigint | null;
+  TXN_HOST: string;
+  TXN_AGENT_INFO: string | null;
+}
+
+/** Open transactions with a heartbeat before `beforeMs`, if given, oldest first. */
+export async function selectHeld(tx: Tx, limit: number, beforeMs?: bigint): Promise<HeldTxn[]> {
+  const rows = await tx.all<RawHeld>(
+    `SELECT TXN_ID, TXN_LAST_HEARTBEAT, TXN_TYPE, TXN_HOST, TXN_AGENT_INFO FROM TXNS
+      WHERE TXN_STATE = '${OPEN}' AND TXN_LAST_HEARTBEAT < ? ORDER BY TXN_ID LIMIT ?`,
+    [beforeMs ?? (await tx.now()) + 1n, limit],
+  );
+  return rows.map(toHeld);
+}
+
+export async function selectHeldById(tx: Tx, txnId: bigint): Promise<HeldTxn | undefined> {
+  const row = await tx.get<RawHeld>(
+    `SELECT TXN_ID, TXN_LAST_HEARTBEAT, TXN_TYPE, TXN_HOST, TXN_AGENT_INFO FROM TXNS
+      WHERE TXN_STATE = '${OPEN}' AND TXN_ID = ?`,
+    [txnId],
+  );
+  return row === undefined ? undefined : toHeld(row);
+}
+
+function toHeld(row: RawHeld): HeldTxn {
+  return {
+    txnId: row.TXN_ID,
+    lastHeartbeatMs: row.TXN_LAST_HEARTBEAT,
+    type: Number(row.TXN_TYPE ?? 0n) as TxnType,
+    host: row.TXN_HOST,
+    agentInfo: row.TXN_AGENT_INFO ?? '',
+  };
+}
+
+/** At most so many go in one round (Hive's TIMED_OUT_TXN_ABORT_BATCH_SIZE). */
+const BATCH = 50_000;
+
+export interface Expired {
+  readonly timedOut: bigint[];
+  readonly deadHolder: bigint[];
+}
+
+/** Aborts what has been left behind; a heartbeat that came in time is seen, being in the same transaction. */
+export async function expire(tx: Tx, ctx: TxnContext, abortDeadHolders: boolean): Promise<Expired> {
+  const now = await tx.now();
+  const late = await selectHeld(tx, BATCH, now - BigInt(Math.min(ctx.conf.txnTimeoutMs, ctx.conf.replTxnTimeoutMs)));
+  const timedOut = late.filter((txn) => isTimedOut(txn, now, ctx.conf)).map((txn) => txn.txnId);
+  await abortInTx(tx, timedOut, AbortReason.TIMEOUT);
+  if (!abortDeadHolders) return { timedOut, deadHolder: [] };
+  const alive = memoized(ctx.isAlive);
+  const held = await selectHeld(tx, BATCH);
+  const deadHolder = held.filter((txn) => hasDeadHolder(txn, ctx.host, alive)).map((txn) => txn.txnId);
+  await abortInTx(tx, deadHolder, AbortReason.TIMEOUT);
+  return { timedOut, deadHolder };
+}
+
+/** Many transactions have the same holder. */
+function memoized(isAlive: (agentInfo: string) => boolean): (agentInfo: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (agentInfo) => {
+    const answer = known.get(agentInfo) ?? isAlive(agentInfo);
+    known.set(agentInfo, answer);
+    return answer;
+  };
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+
+/** The text a process of skep puts into TXN_AGENT_INFO: process id and start time (clock ticks since boot; 0 unknown). */
+const FORM = /^skep:(\d+):(\d+)$/;
+
+/** This process, as a holder of transactions. */
+export function currentAgentInfo(): string {
+  return `skep:${process.pid}:${startTicksOf(process.pid) ?? '0'}`;
+}
+
+/**
+ * Whether the process that a transaction of this host names as its holder still runs. An agent that is none of skep's
+ * processes counts as alive: only its heartbeat can tell.
+ */
+export function isHolderAlive(agentInfo: string): boolean {
+  const match = FORM.exec(agentInfo);
+  if (match === null) return true;
+  const pid = Number(match[1]);
+  const ticks = startTicksOf(pid);
+  // The number may belong to another process by now; a start time tells them apart.
+  if (ticks !== undefined) return match[2] === '0' || ticks === match[2];
+  return isRunning(pid);
+}
+
+/** Start time of a process, field 22 of /proc/PID/stat; undefined where there is no such process or no /proc. */
+function startTicksOf(pid: number): string | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return undefined;
+  }
+  // The second field, the name, is in parentheses and may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // A zombie holds nothing any more: it only waits for its parent.
+  return fields[0] === 'Z' ? undefined : fields[19];
+}
+
+function isRunning(pid: number): boolean {
+  if (process.platform === 'linux') return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process may not be signalled, but it runs.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,75 @@
+import type { Tx } from '@skep/metadb';
+import { InvalidRequestError, type OpenTxnsRequest, TooManyOpenTxnsError, TxnType } from '@skep/rpc';
+import { highestTxnId, lowWatermark, minOf, minOpenTxnId, OPEN, type TxnContext, VOLATILE } from './context.js';
+
+const MAX_TEXT = 128;
+
+/**
+ * Counts open transactions now and then, as Hive's AcidOpenTxnsCounterService does: refuses at the limit, and goes on
+ * refusing until a tenth is free again.
+ */
+export class OpenTxnGauge {
+  private count = 0;
+  private countedAtMs = Number.NEGATIVE_INFINITY;
+  private refusing = false;
+
+  constructor(private readonly ctx: TxnContext) {}
+
+  /** Throws where no more transactions may be opened. */
+  async admit(wanted: number): Promise<void> {
+    const { conf, clock, db } = this.ctx;
+    const isStale = clock.now() - this.countedAtMs >= conf.countOpenTxnsIntervalMs;
+    // Near the limit the count must be exact, or a burst within one interval passes it.
+    if (isStale || this.refusing || this.count + wanted > conf.maxOpenTxns) {
+      const row = await db.read((tx) => {
+        return tx.get<{ N: bigint }>(`SELECT COUNT(*) AS N FROM TXNS WHERE TXN_STATE = '${OPEN}'`);
+      });
+      this.count = Number(row?.N ?? 0n);
+      this.countedAtMs = clock.now();
+    }
+    this.refusing = isRefusing(this.refusing, this.count, conf.maxOpenTxns);
+    if (this.refusing) {
+      throw new TooManyOpenTxnsError(
+        `${this.count} transactions are open, hive.max.open.txns allows ${conf.maxOpenTxns}: try again when fewer are`,
+      );
+    }
+    this.count += wanted;
+  }
+}
+
+/** Refuse from the limit on, until there are fewer than nine tenths of it. */
+export function isRefusing(wasRefusing: boolean, open: number, limit: number): boolean {
+  return open >= limit || (wasRefusing && open >= limit * 0.9);
+}
+
+const INSERT = `INSERT INTO TXNS (TXN_STATE, TXN_STARTED, TXN_LAST_HEARTBEAT, TXN_USER, TXN_HOST, TXN_AGENT_INFO, TXN_TYPE)
+  VALUES ('${OPEN}', ?, ?, ?, ?, ?, ?)`;
+
+/**
+ * TxnHandler.openTxns. Not fsynced: a transaction has no effect before it takes a write id or records a component, and
+ * these are.
+ */
+export async function openTxns(ctx: TxnContext, gauge: OpenTxnGauge, request: OpenTxnsRequest): Promise<bigint[]> {
+  if (request.count <= 0) throw new InvalidRequestError(`cannot open ${request.count} transactions`);
+  if (request.type === TxnType.UNRECOGNIZED) throw new InvalidRequestError('unknown type of transaction');
+  const count = Math.min(request.count, ctx.conf.maxOpenBatch);
+  await gauge.admit(count);
+  return ctx.db.transaction((tx) => insertTxns(tx, ctx, request, count), VOLATILE);
+}
+
+async function insertTxns(tx: Tx, ctx: TxnContext, request: OpenTxnsRequest, count: number): Promise<bigint[]> {
+  const now = await tx.now();
+  const user = request.user.slice(0, MAX_TEXT);
+  const host = request.host.slice(0, MAX_TEXT);
+  const agent = request.agentInfo === '' ? null : request.agentInfo.slice(0, MAX_TEXT);
+  // What the new ones may need: nothing below the smallest open id, or below all that will come.
+  const needed =
+    minOf(await minOpenTxnId(tx), (await lowWatermark(tx, ctx.conf)) + 1n) ?? (await highestTxnId(tx)) + 1n;
+  const ids: bigint[] = [];
+  for (let i = 0; i < count; i++) {
+    const { lastId } = await tx.run(INSERT, [now, now, user, host, agent, request.type]);
+    await tx.run('INSERT INTO MIN_HISTORY_LEVEL (MHL_TXNID, MHL_MIN_OPEN_TXNID) VALUES (?, ?)', [lastId, needed]);
+    ids.push(lastId);
+  }
+  return ids;
+}

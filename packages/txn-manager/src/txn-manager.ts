@@ -1,0 +1,210 @@
+import { hostname } from 'node:os';
+import { type Clock, systemClock } from '@skep/core';
+import type { Database } from '@skep/metadb';
+import type {
+  AbortTxnsRequest,
+  AbortTxnsResponse,
+  AddDynamicPartitionsRequest,
+  AddDynamicPartitionsResponse,
+  AddWriteComponentsRequest,
+  AddWriteComponentsResponse,
+  AllocateTableWriteIdsRequest,
+  AllocateTableWriteIdsResponse,
+  CommitTxnRequest,
+  CommitTxnResponse,
+  FindCompactionCandidatesRequest,
+  FindCompactionCandidatesResponse,
+  ForgetResourceRequest,
+  ForgetResourceResponse,
+  GetCleanerWatermarkRequest,
+  GetCleanerWatermarkResponse,
+  GetLatestConflictingCommitRequest,
+  GetLatestConflictingCommitResponse,
+  GetTxnStatesRequest,
+  GetTxnStatesResponse,
+  GetValidTxnsRequest,
+  GetValidTxnsResponse,
+  GetValidWriteIdsRequest,
+  GetValidWriteIdsResponse,
+  HeartbeatTxnsRequest,
+  HeartbeatTxnsResponse,
+  LockService,
+  MarkCleanedRequest,
+  MarkCleanedResponse,
+  OpenTxnsRequest,
+  OpenTxnsResponse,
+  RenameResourceRequest,
+  RenameResourceResponse,
+  RunHousekeepingRequest,
+  RunHousekeepingResponse,
+  SeedWriteIdRequest,
+  SeedWriteIdResponse,
+  ShowTxnsRequest,
+  ShowTxnsResponse,
+  TransactionService,
+} from '@skep/rpc';
+import { abortInTx } from './abort.js';
+import { collectGarbage } from './collect-garbage.js';
+import { commitInTx } from './commit.js';
+import { cleanerWatermark, findCandidates, markCleaned } from './compaction-support.js';
+import { addComponents, addDynamicPartitions, componentsOf, planComponents } from './components.js';
+import { DEFAULT_TXN_CONF, type TxnConf } from './conf.js';
+import { type TxnContext, VOLATILE } from './context.js';
+import { expire } from './expiry.js';
+import { heartbeat } from './heartbeat.js';
+import { isHolderAlive } from './holder.js';
+import { selectLatestConflict } from './latest-conflict.js';
+import { selectValidTxns } from './open-txn-list.js';
+import { OpenTxnGauge, openTxns } from './open-txns.js';
+import { forgetResource, renameResource } from './resources.js';
+import { showTxns } from './show-txns.js';
+import { statesOf } from './states.js';
+import { requireOpen } from './txn-state.js';
+import { selectValidWriteIds } from './valid-write-ids.js';
+import { allocateWriteIds, seedWriteId } from './write-ids.js';
+
+export interface TxnManagerOptions {
+  readonly db: Database;
+  /** A getter, because the two services hold each other. */
+  readonly locks: () => LockService;
+  readonly clock?: Clock;
+  readonly conf?: Partial<TxnConf>;
+  /** This host's name as clients write it into OpenTxns; default the system's. */
+  readonly host?: string;
+  /** Whether the holder that TXN_AGENT_INFO names runs; asked for transactions of this host only. */
+  readonly isAlive?: (agentInfo: string) => boolean;
+}
+
+/**
+ * TransactionService over Hive's transaction tables. What a power cut may take back is not fsynced: it leaves a
+ * transaction open whose holder is gone, and that is aborted. Components, write ids and commits of writers are.
+ */
+export class TxnManager implements TransactionService {
+  private readonly db: Database;
+  private readonly locks: () => LockService;
+  private readonly ctx: TxnContext;
+  private readonly gauge: OpenTxnGauge;
+
+  constructor(options: TxnManagerOptions) {
+    this.db = options.db;
+    this.locks = options.locks;
+    this.ctx = {
+      db: options.db,
+      clock: options.clock ?? systemClock,
+      conf: { ...DEFAULT_TXN_CONF, ...options.conf },
+      host: options.host ?? hostname(),
+      isAlive: options.isAlive ?? isHolderAlive,
+    };
+    this.gauge = new OpenTxnGauge(this.ctx);
+  }
+
+  async openTxns(request: OpenTxnsRequest): Promise<OpenTxnsResponse> {
+    return { txnIds: await openTxns(this.ctx, this.gauge, request) };
+  }
+
+  async commitTxn(request: CommitTxnRequest): Promise<CommitTxnResponse> {
+    const components = await this.db.read((tx) => componentsOf(tx, request.txnId));
+    // Without components nothing was written: a commit that a power cut takes back is missed by nobody.
+    const durable = components.length > 0;
+    const outcome = await this.db.transaction((tx) => commitInTx(tx, request), { durable });
+    await this.release([request.txnId]);
+    if ('conflict' in outcome) throw outcome.conflict;
+    return outcome.response;
+  }
+
+  async abortTxns({ txnIds, reasonCode }: AbortTxnsRequest): Promise<AbortTxnsResponse> {
+    const abortedTxnIds = await this.db.transaction((tx) => abortInTx(tx, txnIds, reasonCode), VOLATILE);
+    await this.release(abortedTxnIds);
+    const aborted = new Set(abortedTxnIds);
+    return { abortedTxnIds, skippedTxnIds: [...new Set(txnIds)].filter((id) => !aborted.has(id)) };
+  }
+
+  heartbeatTxns({ txnIds }: HeartbeatTxnsRequest): Promise<HeartbeatTxnsResponse> {
+    return this.db.transaction((tx) => heartbeat(tx, txnIds), VOLATILE);
+  }
+
+  async getValidTxns({ txnId }: GetValidTxnsRequest): Promise<GetValidTxnsResponse> {
+    const list = await this.db.read((tx) => selectValidTxns(tx, this.ctx.conf, txnId));
+    return { validTxns: list.toString() };
+  }
+
+  async getValidWriteIds(request: GetValidWriteIdsRequest): Promise<GetValidWriteIdsResponse> {
+    const lists = await this.db.read((tx) => selectValidWriteIds(tx, this.ctx.conf, request));
+    return { validWriteIds: lists.map(String) };
+  }
+
+  async allocateTableWriteIds(request: AllocateTableWriteIdsRequest): Promise<AllocateTableWriteIdsResponse> {
+    return { txnToWriteIds: await this.db.transaction((tx) => allocateWriteIds(tx, request)) };
+  }
+
+  async seedWriteId(request: SeedWriteIdRequest): Promise<SeedWriteIdResponse> {
+    await this.db.transaction((tx) => seedWriteId(tx, request.database, request.table, request.seedWriteId));
+    return {};
+  }
+
+  async addWriteComponents({ txnId, components }: AddWriteComponentsRequest): Promise<AddWriteComponentsResponse> {
+    const planned = planComponents(components);
+    if (planned.length === 0) await this.db.read((tx) => requireOpen(tx, txnId));
+    else await this.db.transaction((tx) => addComponents(tx, txnId, planned));
+    return {};
+  }
+
+  async addDynamicPartitions(request: AddDynamicPartitionsRequest): Promise<AddDynamicPartitionsResponse> {
+    await this.db.transaction((tx) => addDynamicPartitions(tx, request));
+    return {};
+  }
+
+  async getTxnStates({ txnIds }: GetTxnStatesRequest): Promise<GetTxnStatesResponse> {
+    const { states, leftBehind } = await statesOf(this.ctx, txnIds);
+    await this.release(leftBehind);
+    return { states };
+  }
+
+  showTxns(_request: ShowTxnsRequest): Promise<ShowTxnsResponse> {
+    return this.db.read((tx) => showTxns(tx, this.ctx.conf));
+  }
+
+  async getLatestConflictingCommit({
+    txnId,
+  }: GetLatestConflictingCommitRequest): Promise<GetLatestConflictingCommitResponse> {
+    return { txnId: await this.db.read((tx) => selectLatestConflict(tx, txnId)) };
+  }
+
+  async forgetResource(request: ForgetResourceRequest): Promise<ForgetResourceResponse> {
+    await this.db.transaction((tx) => forgetResource(tx, request));
+    return {};
+  }
+
+  async renameResource(request: RenameResourceRequest): Promise<RenameResourceResponse> {
+    await this.db.transaction((tx) => renameResource(tx, request));
+    return {};
+  }
+
+  async findCompactionCandidates(request: FindCompactionCandidatesRequest): Promise<FindCompactionCandidatesResponse> {
+    return { candidates: await this.db.read((tx) => findCandidates(tx, this.ctx.conf, request)) };
+  }
+
+  getCleanerWatermark(_request: GetCleanerWatermarkRequest): Promise<GetCleanerWatermarkResponse> {
+    return this.db.read((tx) => cleanerWatermark(tx, this.ctx.conf));
+  }
+
+  async markCleaned(request: MarkCleanedRequest): Promise<MarkCleanedResponse> {
+    await this.db.transaction((tx) => markCleaned(tx, request), VOLATILE);
+    return {};
+  }
+
+  async runHousekeeping({ abortDeadHolders }: RunHousekeepingRequest): Promise<RunHousekeepingResponse> {
+    const { timedOut, deadHolder } = await this.db.transaction(
+      (tx) => expire(tx, this.ctx, abortDeadHolders),
+      VOLATILE,
+    );
+    await this.release([...timedOut, ...deadHolder]);
+    await this.db.transaction((tx) => collectGarbage(tx, this.ctx.conf), VOLATILE);
+    return { timedOutTxnIds: timedOut, deadHolderTxnIds: deadHolder };
+  }
+
+  /** After the transaction's own commit: should this call get lost, the locks block nobody (design rule 3). */
+  private async release(txnIds: readonly bigint[]): Promise<void> {
+    if (txnIds.length > 0) await this.locks().releaseTxnLocks({ txnIds: [...txnIds] });
+  }
+}
