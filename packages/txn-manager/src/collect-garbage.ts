@@ -50,11 +50,13 @@ export async function collectGarbage(tx: Tx, conf: TxnConf): Promise<void> {
   const thresholds = garbageThresholds(await boundsOf(tx, conf));
   await tx.run('DELETE FROM WRITE_SET WHERE WS_COMMIT_ID < ?', [thresholds.writeSet]);
   await tx.run('DELETE FROM TXN_TO_WRITE_ID WHERE T2W_TXNID < ?', [thresholds.txnToWriteId]);
-  // The write ids of an aborted transaction are valid once its row is gone: only where nothing was, or is, of it.
+  // The write ids of an aborted transaction are valid once its row is gone: only where nothing was, or is, of it. And not
+  // at once, as Hive does: its client is to hear that it was aborted, not that it never was.
+  const heardOf = (await tx.now()) - BigInt(2 * conf.txnTimeoutMs);
   await tx.run(
-    `DELETE FROM TXNS WHERE TXN_STATE IN ('${ABORTED}', '${COMMITTED}') AND TXN_ID < ? AND TXN_ID <> 0
-      AND NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)`,
-    [thresholds.txns],
+    `DELETE FROM TXNS WHERE (TXN_STATE = '${COMMITTED}' OR TXN_STATE = '${ABORTED}' AND TXN_LAST_HEARTBEAT < ?)
+      AND TXN_ID < ? AND TXN_ID <> 0 AND NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)`,
+    [heardOf, thresholds.txns],
   );
   // Keeps per resource the highest write id, and the highest that updates or deletes.
   const same = (column: string) => `newer.CTC_${column} = COMPLETED_TXN_COMPONENTS.CTC_${column}`;
