@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-import '../dist/index.js';
+import { main } from '../dist/main.js';
+
+process.exitCode = await main(process.argv.slice(2));

@@ -18,7 +18,7 @@ export const ORACLE_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** Hive's text of one value. */
-export const valueText = (vector: ColumnVector, row: number, type: HiveType): string => formatValue(vector, row, type);
+export const valueText = (vector: ColumnVector, row: number, type: HiveType): string => formatValue(type, vector, row);
 
 /** Hive's text of each row of a batch. */
 function rowTexts(batch: StructVector, types: readonly HiveType[]): string[] {

@@ -1,0 +1,138 @@
+import { type OrcReader, openOrc, rowToJson, typeToString } from '@skep/orc';
+import { type FileEntry, type FileSystem, localFileSystem } from '@skep/storage';
+import { UsageError } from '../error-line.js';
+import { type CliIo, write } from '../io.js';
+import { columnStatistics } from './column-statistics.js';
+
+export interface DumpOptions {
+  /** Rows only, one a line. */
+  readonly data: boolean;
+  readonly json: boolean;
+}
+
+/** The columns of an ACID file (org.apache.hadoop.hive.ql.io.orc.OrcRecordUpdater). */
+const ACID_COLUMNS = 'operation,originalTransaction,bucket,rowId,currentTransaction,row';
+/** So many events are shown beside a file's metadata; --data shows all. */
+const ROWS_SHOWN = 100;
+
+/** `skep dump`: an ORC file, or every data file below a folder, like orcfiledump. */
+export async function dumpPath(io: CliIo, path: string, options: DumpOptions): Promise<void> {
+  const fs = localFileSystem();
+  const entry = await fs.stat(path);
+  if (entry === undefined) throw new UsageError(`no such file or folder: ${path}`);
+  const files = entry.isDirectory ? await dataFilesBelow(fs, path) : [path];
+  if (files.length === 0) throw new UsageError(`no data file in ${path}`);
+  const named = entry.isDirectory && !(options.json && options.data);
+  for (const file of files) await dumpFile(io, fs, file, { ...options, named });
+}
+
+/** Data files by path; what begins with _ or . is none, and side files hold no rows. */
+async function dataFilesBelow(fs: FileSystem, dir: string): Promise<string[]> {
+  const isData = ({ name }: FileEntry) => !/^[_.]/.test(name) && !name.endsWith('_flush_length');
+  const files: string[] = [];
+  for (const entry of (await fs.list(dir)).filter(isData)) {
+    if (entry.isDirectory) files.push(...(await dataFilesBelow(fs, entry.path)));
+    else files.push(entry.path);
+  }
+  return files;
+}
+
+async function dumpFile(
+  io: CliIo,
+  fs: FileSystem,
+  path: string,
+  options: DumpOptions & { readonly named: boolean },
+): Promise<void> {
+  const source = await fs.open(path);
+  try {
+    const reader = await openOrc(source);
+    if (options.data) {
+      if (options.named) await write(io.stdout, `# ${path}\n`);
+      await writeRows(io, reader, Number.POSITIVE_INFINITY);
+    } else if (options.json) {
+      await write(io.stdout, `${JSON.stringify(description(reader, source.size), jsonValue)}\n`);
+    } else {
+      await write(io.stdout, metadataText(reader, source.size));
+      if (reader.schema.fieldNames.join() === ACID_COLUMNS) {
+        await write(io.stdout, 'Events:\n');
+        await writeRows(io, reader, ROWS_SHOWN, '  ');
+      }
+      await write(io.stdout, '\n');
+    }
+  } finally {
+    await source.close?.();
+  }
+}
+
+async function writeRows(io: CliIo, reader: OrcReader, most: number, indent = ''): Promise<void> {
+  let shown = 0;
+  for await (const batch of reader.batches()) {
+    let text = '';
+    for (let row = 0; row < batch.length && shown < most; row++, shown++)
+      text += `${indent}${rowToJson(batch.root, row)}\n`;
+    await write(io.stdout, text);
+    if (shown >= most) break;
+  }
+  if (shown < reader.numberOfRows && shown >= most) {
+    await write(io.stdout, `${indent}… ${reader.numberOfRows - shown} more (--data shows all)\n`);
+  }
+}
+
+const userMetadata = (reader: OrcReader): [string, string][] =>
+  [...reader.userMetadata].map(([name, value]) => [name, new TextDecoder().decode(value)]);
+
+function metadataText(reader: OrcReader, sizeBytes: number): string {
+  const lines = [
+    `File: ${reader.path}`,
+    `Format: ORC ${reader.fileVersion} by ${reader.softwareVersion ?? reader.writer}, writer version ${reader.writerVersion}, calendar ${reader.calendar}`,
+    `Size: ${sizeBytes} bytes, compression: ${reader.compression}, blocks of ${reader.compressionBlockSize} bytes`,
+    `Rows: ${reader.numberOfRows}, row index stride: ${reader.rowIndexStride}`,
+    `Type: ${typeToString(reader.schema)}`,
+    ...section(
+      'Stripes',
+      reader.stripes.map(
+        (stripe, i) =>
+          `${i}: offset ${stripe.offset}, rows ${stripe.numberOfRows}, index ${stripe.indexLength}, data ${stripe.dataLength}, footer ${stripe.footerLength} bytes`,
+      ),
+    ),
+    ...section(
+      'Statistics',
+      reader.statistics.map((statistics, i) => `column ${i}: ${columnStatistics(statistics)}`),
+    ),
+    ...section(
+      'User metadata',
+      userMetadata(reader).map(([name, value]) => `${name}=${value}`),
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+
+function description(reader: OrcReader, sizeBytes: number) {
+  return {
+    path: reader.path,
+    sizeBytes,
+    fileVersion: reader.fileVersion,
+    writer: reader.writer,
+    softwareVersion: reader.softwareVersion,
+    writerVersion: reader.writerVersion,
+    calendar: reader.calendar,
+    compression: reader.compression,
+    compressionBlockSize: reader.compressionBlockSize,
+    numberOfRows: reader.numberOfRows,
+    rowIndexStride: reader.rowIndexStride,
+    schema: typeToString(reader.schema),
+    stripes: reader.stripes,
+    statistics: reader.statistics,
+    userMetadata: Object.fromEntries(userMetadata(reader)),
+  };
+}
+
+/** Numbers beyond 2^53 as text, bytes as base64. */
+function jsonValue(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint')
+    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+}

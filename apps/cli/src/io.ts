@@ -1,0 +1,64 @@
+import type { Readable, Writable } from 'node:stream';
+import type { StatementResult } from '@skep/sql';
+
+/** What a session does for the command line (home.ts opens real ones). */
+export interface CliSession {
+  execute(text: string, signal?: AbortSignal): Promise<StatementResult>;
+  readonly currentDatabase: string;
+  readonly conf: { get(name: string): string | undefined };
+  close(): Promise<void> | void;
+}
+
+export interface CliHome {
+  newSession(): CliSession | Promise<CliSession>;
+  close(): Promise<void>;
+}
+
+export interface HomeOptions {
+  /** Absent: SKEP_HOME, or .skep in the current folder. */
+  readonly path?: string;
+  readonly hiveconf: Record<string, string>;
+  readonly backgroundCompaction: boolean;
+}
+
+/** The outside of the command line: what a test replaces. */
+export interface CliIo {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  openHome(options: HomeOptions): Promise<CliHome>;
+  /** Calls back at each Ctrl-C; returns how to stop that. */
+  onInterrupt(callback: () => void): () => void;
+}
+
+/** The process itself. Opening a home loads the metastore and the query engine, so it waits until somebody needs one. */
+export function processIo(): CliIo {
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    openHome: async (options) => (await import('./home.js')).openHome(options),
+    onInterrupt(callback) {
+      process.on('SIGINT', callback);
+      return () => {
+        process.off('SIGINT', callback);
+      };
+    },
+  };
+}
+
+/** Writes and waits while the reader is slower. */
+export async function write(stream: Writable, text: string): Promise<void> {
+  if (stream.write(text)) return;
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      stream.off('drain', done);
+      stream.off('close', done);
+      resolve();
+    };
+    stream.on('drain', done);
+    stream.on('close', done);
+  });
+}

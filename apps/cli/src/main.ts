@@ -1,0 +1,206 @@
+import { resolve } from 'node:path';
+import { Command, CommanderError, Option } from 'commander';
+import { errorLine, errorStack, UsageError } from './error-line.js';
+import { type CliIo, processIo } from './io.js';
+import { OUTPUT_FORMATS, type OutputFormat } from './output/rows.js';
+import { type RunOptions, readScript, ScriptRunner } from './run-script.js';
+import { VERSION } from './version.js';
+
+interface ShellOptions {
+  readonly execute?: string[];
+  readonly file?: string[];
+  readonly format?: OutputFormat;
+  readonly database?: string;
+  readonly hiveconf?: Record<string, string>;
+  readonly hivevar?: Record<string, string>;
+  readonly warehouse?: string;
+  readonly force?: boolean;
+  readonly verbose?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  skep                                         a shell on ./.skep (or $SKEP_HOME), created on first use
+  skep -e "select * from emp; show compactions"
+  skep -f script.sql --force --hivevar day=2024-01-01
+  skep -e "select * from emp" --format json
+  skep dump .skep/warehouse/emp                what is in the bucket files of a table
+  skep read .skep/warehouse/emp                the rows of a table's folder, without a metastore
+  skep config hive.txn.timeout                 what a parameter means`;
+
+const pair =
+  (option: string) =>
+  (text: string, before: Record<string, string> = {}) => {
+    const at = text.indexOf('=');
+    if (at <= 0) throw new UsageError(`${option} takes NAME=VALUE, not '${text}'`);
+    return { ...before, [text.slice(0, at).trim()]: text.slice(at + 1) };
+  };
+const list = (text: string, before: string[] = []): string[] => [...before, text];
+
+/** The command line: `argv` without node and the program. Answers the exit code. */
+export async function main(argv: string[], io: CliIo = processIo()): Promise<number> {
+  let exitCode = 0;
+  const program = commandLine(io, (code) => {
+    exitCode = code;
+  });
+  io.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // The reader of a pipe (head, less) has enough: nothing is left to do or to say.
+    if (error.code === 'EPIPE') process.exit(0);
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+    io.stderr.write(`${errorLine(error)}\n`);
+    if (argv.includes('--verbose')) io.stderr.write(`${errorStack(error)}\n`);
+    return 1;
+  }
+}
+
+function commandLine(io: CliIo, exit: (code: number) => void): Command {
+  const program = new Command('skep');
+  program
+    .description(
+      'Hive ACID tables without Hive: transactions, merge-on-read and compaction on ORC files that Hive reads.',
+    )
+    .version(VERSION, '-V, --version')
+    .option('-e, --execute <sql>', 'run statements and end; may be repeated', list)
+    .option('-f, --file <path>', 'run a script and end, - for standard input; may be repeated', list)
+    .addOption(
+      new Option('--format <format>', 'how rows are shown: table on a terminal, else tsv (Hive’s text)').choices(
+        OUTPUT_FORMATS,
+      ),
+    )
+    .option('--database <name>', 'the database to start in')
+    .option('--hiveconf <name=value>', 'a parameter of the session; may be repeated', pair('--hiveconf'))
+    .option(
+      '--hivevar <name=value>',
+      'a variable for dollar-brace names in statements; may be repeated',
+      pair('--hivevar'),
+    )
+    .option('-d, --define <name=value>', 'the same as --hivevar', pair('--define'))
+    .option('--warehouse <uri>', 'where databases and tables are kept, instead of the home')
+    .option('--force', 'go on after a statement that failed')
+    .option('--verbose', 'stack traces of errors')
+    .addHelpText('after', EXAMPLES)
+    .showHelpAfterError('(skep --help lists the options)')
+    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+    .exitOverride()
+    .allowExcessArguments(false)
+    .action(async () =>
+      exit(await runStatements(io, program.opts<ShellOptions & { define?: Record<string, string> }>())),
+    );
+  addCommands(program, io);
+  return program;
+}
+
+function addCommands(program: Command, io: CliIo): void {
+  program
+    .command('dump <path>')
+    .description('what is in an ORC file, or in the files of an ACID table’s folder')
+    .option('--data', 'the rows, as JSON, one a line')
+    .option('--json', 'everything as JSON')
+    .action(async (path: string, options: { data?: boolean; json?: boolean }) => {
+      const { dumpPath } = await import('./commands/dump.js');
+      await dumpPath(io, resolve(path), { data: options.data === true, json: options.json === true });
+    });
+  program
+    .command('read <dir>')
+    .description('the rows of a table’s or partition’s folder, without any metastore')
+    .option(
+      '--write-ids <list>',
+      'Hive’s list of valid write ids (db.table:highWatermark:minOpen:open:aborted); default: all',
+    )
+    .option('--row-ids', 'ROW__ID in front of each row')
+    .action(async (dir: string, options: { writeIds?: string; rowIds?: boolean }) => {
+      const { readFolder } = await import('./commands/read.js');
+      const format = formatOf(io, program.opts<ShellOptions>());
+      await readFolder(io, resolve(dir), {
+        format,
+        rowIds: options.rowIds === true,
+        ...(options.writeIds ? { writeIds: options.writeIds } : {}),
+      });
+    });
+  program
+    .command('config [name]')
+    .description('what a parameter means')
+    .option('--list', 'every parameter with its default')
+    .action(async (name: string | undefined, options: { list?: boolean }) => {
+      const { showConfig } = await import('./commands/config.js');
+      await showConfig(io, name, options.list === true);
+    });
+}
+
+const formatOf = (io: CliIo, options: ShellOptions): OutputFormat =>
+  options.format ?? (io.stdout.isTTY === true ? 'table' : 'tsv');
+
+async function runStatements(io: CliIo, options: ShellOptions & { define?: Record<string, string> }): Promise<number> {
+  const scripts = scriptsOf(io, options);
+  const interactive = scripts === undefined;
+  const hiveconf = { ...options.hiveconf };
+  if (options.warehouse !== undefined) hiveconf['hive.metastore.warehouse.dir'] = options.warehouse;
+  const home = await io.openHome({ hiveconf, backgroundCompaction: true });
+  try {
+    const session = await home.newSession();
+    const { force = false, verbose = false } = options;
+    const run: RunOptions = { format: formatOf(io, options), force: force || interactive, verbose, interactive };
+    const runner = new ScriptRunner(io, session, run);
+    try {
+      await prepare(session, options);
+      if (scripts !== undefined) return await runScripts(io, runner, scripts);
+      const { runShell } = await import('./shell.js');
+      await runShell(io, session, runner, resolve(io.env.SKEP_HOME ?? '.skep', 'history'));
+      return 0;
+    } finally {
+      await session.close();
+    }
+  } finally {
+    await home.close();
+  }
+}
+
+interface NamedScript {
+  readonly text: () => string;
+  readonly file?: string;
+}
+
+/** What -e and -f ask for; standard input where it is no terminal; undefined: the shell. */
+function scriptsOf(io: CliIo, options: ShellOptions): NamedScript[] | undefined {
+  const scripts: NamedScript[] = [
+    ...(options.execute ?? []).map((text) => ({ text: () => text })),
+    ...(options.file ?? []).map((file) => ({ text: () => readScript(file), file: file === '-' ? 'stdin' : file })),
+  ];
+  if (scripts.length > 0) return scripts;
+  return io.stdin.isTTY === true ? undefined : [{ text: () => readScript('-'), file: 'stdin' }];
+}
+
+/** The database and the variables to start with. */
+async function prepare(
+  session: { execute(text: string): Promise<unknown> },
+  options: ShellOptions & { define?: Record<string, string> },
+): Promise<void> {
+  for (const [name, value] of Object.entries({ ...options.hivevar, ...options.define })) {
+    await session.execute(`set hivevar:${name}=${value}`);
+  }
+  if (options.database !== undefined) await session.execute(`use \`${options.database.replaceAll('`', '``')}\``);
+}
+
+async function runScripts(io: CliIo, runner: ScriptRunner, scripts: readonly NamedScript[]): Promise<number> {
+  let interrupted = false;
+  const stopListening = io.onInterrupt(() => {
+    if (interrupted) process.exit(1);
+    interrupted = true;
+    runner.interrupt();
+  });
+  try {
+    for (const script of scripts) {
+      const state = await runner.run(script.text(), script.file);
+      if (state === 'quit') break;
+      if (state === 'failed' || interrupted) return 1;
+    }
+    return runner.hasFailed ? 1 : 0;
+  } finally {
+    stopListening();
+  }
+}

@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { systemClock } from '@skep/core';
+import { type ScriptStatement, splitStatements } from '@skep/sql';
+import { errorLine, errorStack, UsageError } from './error-line.js';
+import type { CliIo, CliSession } from './io.js';
+import type { OutputFormat } from './output/rows.js';
+import { writeResult } from './output/write-result.js';
+import { showProgress } from './progress.js';
+
+export interface RunOptions {
+  readonly format: OutputFormat;
+  readonly force: boolean;
+  readonly verbose: boolean;
+  /** Says OK and the time after each statement, as Hive's shell does. */
+  readonly interactive: boolean;
+}
+
+/** `quit` ends the shell or script without an error. */
+export type RunState = 'ok' | 'failed' | 'quit';
+
+/** Scripts that name each other would never end. */
+const MAX_SOURCE_DEPTH = 32;
+
+/** Runs statements of scripts in one session and shows what they answer. */
+export class ScriptRunner {
+  private running: AbortController | undefined;
+  private failures = 0;
+
+  constructor(
+    private readonly io: CliIo,
+    private readonly session: CliSession,
+    private readonly options: RunOptions,
+  ) {}
+
+  /** Whether any statement has failed so far. */
+  get hasFailed(): boolean {
+    return this.failures > 0;
+  }
+
+  /** Aborts the running statement; false where none runs. */
+  interrupt(): boolean {
+    if (this.running === undefined || this.running.signal.aborted) return false;
+    this.running.abort(new InterruptedError());
+    return true;
+  }
+
+  /** Statements until the first failure, all of them with --force. `file` is named in errors. */
+  async run(text: string, file?: string, depth = 0): Promise<RunState> {
+    for (const statement of splitStatements(text)) {
+      const state = await this.one(statement, file, depth);
+      if (state === 'quit') return 'quit';
+      if (state === 'failed' && !this.options.force) return 'failed';
+    }
+    return 'ok';
+  }
+
+  private async one(statement: ScriptStatement, file: string | undefined, depth: number): Promise<RunState> {
+    const { text } = statement;
+    if (/^(quit|exit)$/i.test(text)) return 'quit';
+    try {
+      if (text.startsWith('!')) return this.shell(text.slice(1));
+      const source = /^source\s+(.+)$/is.exec(text);
+      if (source !== null) return await this.source(source[1].trim(), depth);
+      await this.execute(text);
+      return 'ok';
+    } catch (error) {
+      this.failures++;
+      this.report(error, file === undefined ? '' : `${file}:${statement.line}`);
+      return 'failed';
+    }
+  }
+
+  /** An error on stderr; a stack trace with --verbose. */
+  report(error: unknown, origin = ''): void {
+    this.io.stderr.write(`${errorLine(error, origin)}\n`);
+    if (this.options.verbose && !(error instanceof UsageError)) this.io.stderr.write(`${errorStack(error)}\n`);
+  }
+
+  private async execute(text: string): Promise<void> {
+    const start = systemClock.now();
+    const abort = new AbortController();
+    this.running = abort;
+    const stopProgress = showProgress(this.io);
+    try {
+      const result = await this.session.execute(text, abort.signal);
+      if (result.batches !== undefined) stopProgress();
+      for (const message of result.messages) this.io.stderr.write(`${message}\n`);
+      const { format } = this.options;
+      const header = this.session.conf.get('hive.cli.print.header') === 'true';
+      const count = await writeResult(result, this.io.stdout, { format, header });
+      stopProgress();
+      if (!this.options.interactive) return;
+      const seconds = ((systemClock.now() - start) / 1000).toFixed(3);
+      const fetched = result.columns === undefined ? '' : `, Fetched: ${count} row(s)`;
+      this.io.stderr.write(`OK\nTime taken: ${seconds} seconds${fetched}\n`);
+    } finally {
+      stopProgress();
+      this.running = undefined;
+    }
+  }
+
+  private async source(path: string, depth: number): Promise<RunState> {
+    if (depth >= MAX_SOURCE_DEPTH)
+      throw new UsageError(`source: scripts are nested more than ${MAX_SOURCE_DEPTH} deep`);
+    const file = path.replace(/^(["'])(.*)\1$/, '$2');
+    return await this.run(readScript(file), file, depth + 1);
+  }
+
+  private shell(command: string): RunState {
+    const { status, error } = spawnSync(command, { shell: true, stdio: 'inherit' });
+    if (error === undefined && status === 0) return 'ok';
+    throw new UsageError(`! ${command.trim()}: ${error?.message ?? `exit code ${status}`}`);
+  }
+}
+
+/** Ctrl-C. */
+export class InterruptedError extends UsageError {
+  constructor() {
+    super('interrupted');
+  }
+}
+
+/** A script's text; - is standard input. */
+export function readScript(path: string): string {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
