@@ -1,0 +1,47 @@
+import type { ComparisonOperator } from '../parse/ast-expression.js';
+import { BOOLEAN, type HiveType, typeName } from '../types/hive-type.js';
+import { comparisonType, isUnsafeComparison } from '../types/type-rules.js';
+import type { Analysis } from './analysis.js';
+import { wrongArguments } from './errors.js';
+import { derive, type Expr } from './expr.js';
+import { comparisonCondition, type Condition } from './sarg.js';
+
+/** A boolean that may also be a search argument. */
+export interface Predicate extends Expr {
+  readonly condition?: Condition | undefined;
+}
+
+const UNSAFE =
+  'Unsafe compares between different types are disabled for safety reasons. If you know what you are doing, please set hive.strict.checks.type.safety to false and make sure that hive.mapred.mode is not set to \'strict\' to proceed. Note that you may get errors or incorrect results if you make a mistake while using some of the unsafe features.';
+
+/** Both sides in the type that they are compared in. */
+export function comparable(analysis: Analysis, a: Expr, b: Expr): [Expr, Expr] {
+  const type = comparisonType(a.type, b.type);
+  if (type === undefined) {
+    throw wrongArguments(
+      analysis.text(b.position),
+      `No matching method to compare ${typeName(a.type)} with ${typeName(b.type)}`,
+      a.position,
+    );
+  }
+  if (isUnsafeComparison(a.type, b.type) && analysis.flag('hive.strict.checks.type.safety', true)) {
+    throw wrongArguments(analysis.text(b.position), UNSAFE, a.position);
+  }
+  return [convert(analysis, a, type), convert(analysis, b, type)];
+}
+
+/** Comparisons may convert where CAST may not: a date with a number is NULL, not an error. */
+function convert(analysis: Analysis, value: Expr, type: HiveType): Expr {
+  if (value.type.kind === 'date' && type.kind === 'double') return derive(value, type, 'CAST(NULL AS DOUBLE)');
+  return analysis.cast(value, type);
+}
+
+export function compare(analysis: Analysis, operator: ComparisonOperator, a: Expr, b: Expr): Predicate {
+  const [left, right] = comparable(analysis, a, b);
+  const symbol = operator === '<=>' ? 'IS NOT DISTINCT FROM' : operator;
+  return {
+    ...derive(a, BOOLEAN, `(${left.sql} ${symbol} ${right.sql})`),
+    position: { ...a.position, end: b.position.end },
+    condition: comparisonCondition(operator, a, b),
+  };
+}

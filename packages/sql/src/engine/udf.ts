@@ -1,0 +1,56 @@
+import { type AppendableValue, VectorBuilder, type VectorValue, vectorValue } from '@skep/orc';
+import type { HiveType } from '../types/hive-type.js';
+import { toTypeDescription } from '../types/orc-type.js';
+import type { Connection, Duck } from './bindings.js';
+import { fillVector } from './fill-vector.js';
+import { logicalType } from './logical-type.js';
+import { readVector } from './read-vector.js';
+
+/** What a function in JavaScript gets and gives: the forms of vectorValue and VectorBuilder. */
+export type UdfBody = (...args: VectorValue[]) => AppendableValue;
+
+/** A Hive function that runs in JavaScript, for certain argument types. `sqlName` is unique to name and types. */
+export interface Udf {
+  readonly sqlName: string;
+  readonly parameters: readonly HiveType[];
+  readonly returns: HiveType;
+  readonly body: UdfBody;
+  /** Also called where an argument is NULL (otherwise the result is then NULL). */
+  readonly onNull: boolean;
+  /** Another value at each call: never folded. */
+  readonly volatile: boolean;
+}
+
+/** Registers a function with DuckDB. `fail` keeps the error that DuckDB would only pass on as text. */
+export function registerUdf(duck: Duck, connection: Connection, udf: Udf, fail: (error: unknown) => void): void {
+  const fn = duck.create_scalar_function();
+  duck.scalar_function_set_name(fn, udf.sqlName);
+  for (const type of udf.parameters) duck.scalar_function_add_parameter(fn, logicalType(duck, type));
+  duck.scalar_function_set_return_type(fn, logicalType(duck, udf.returns));
+  duck.scalar_function_set_special_handling(fn);
+  if (udf.volatile) duck.scalar_function_set_volatile(fn);
+  const builder = new VectorBuilder(toTypeDescription(udf.returns));
+  duck.scalar_function_set_function(fn, (info, input, output) => {
+    try {
+      const count = duck.data_chunk_get_size(input);
+      const columns = udf.parameters.map((type, i) =>
+        readVector(duck, type, duck.data_chunk_get_vector(input, i), count),
+      );
+      const args: VectorValue[] = new Array(columns.length);
+      for (let row = 0; row < count; row++) {
+        let anyNull = false;
+        for (let i = 0; i < columns.length; i++) {
+          args[i] = vectorValue(columns[i], row);
+          if (args[i] === null) anyNull = true;
+        }
+        builder.append(anyNull && !udf.onNull ? null : udf.body(...args));
+      }
+      fillVector(duck, udf.returns, output, builder.build(), 0, count);
+    } catch (error) {
+      builder.build();
+      fail(error);
+      duck.scalar_function_set_error(info, error instanceof Error ? error.message : String(error));
+    }
+  });
+  duck.register_scalar_function(connection, fn);
+}
