@@ -159,17 +159,20 @@ function parseParenthesised(cursor: Cursor, expression: ExpressionRule): Express
 }
 
 /** Whether a parenthesis here opens a query: `(SELECT`, `((SELECT …) UNION …`, but not `((SELECT 1) + 1)`. */
-export function atQuery(cursor: Cursor, ahead = 0): boolean {
-  if (cursor.word(ahead) !== '(') return false;
-  const next = cursor.word(ahead + 1);
-  if (next === '(') {
-    if (!atQuery(cursor, ahead + 1)) return false;
-    const after = cursor.closingIndex(cursor.index + ahead + 1) - cursor.index + 1;
-    return QUERY_CONTINUES.has(cursor.word(after));
+export function atQuery(cursor: Cursor): boolean {
+  let open = 0;
+  while (cursor.word(open) === '(') open++;
+  if (open === 0) return false;
+  const word = cursor.word(open);
+  if (!QUERY_STARTS.has(word) && !(SCRIPT_STARTS.has(word) && cursor.word(open + 1) !== '(')) return false;
+  for (let inner = open - 1; inner > 0; inner--) {
+    const after = cursor.closingIndex(cursor.index + inner) - cursor.index + 1;
+    if (!QUERY_CONTINUES.has(cursor.word(after))) return false;
   }
-  return QUERY_STARTS.has(next) || ((next === 'map' || next === 'reduce') && cursor.word(ahead + 2) !== '(');
+  return true;
 }
 
+const SCRIPT_STARTS = new Set(['map', 'reduce']);
 const QUERY_STARTS = new Set(['select', 'with', 'from', 'values']);
 const QUERY_CONTINUES = new Set('union intersect except minus ) order sort distribute cluster limit'.split(' '));
 

@@ -8,7 +8,7 @@ export const RESERVED = words(`
   floor following for force foreign from full function grant group grouping having if import in inner insert int integer
   intersect interval into is join lateral leading left less like local macro map merge minus more none not null numeric of
   older on only or order out outer over partition percent pkfk_join preceding precision prepare preserve primary procedure
-  qualify range reads real reduce references regexp revoke right rlike rollback rollup row rows select set smallint some
+  qualify range reads real reduce references regexp revoke right rlike rollback rollup row rows select set smallint some start
   sync table tablesample than then time timestamp timestamplocaltz to trailing transform trigger true truncate unbounded
   union unique uniquejoin update user using values varchar when where window with`);
 

@@ -48,7 +48,11 @@ function characterClasses(): Uint8Array {
 
 const SYMBOLS = new Set('( ) [ ] { } , . ; : + - * / % & | ^ ~ = < > ! ? $'.split(' '));
 const LONG_SYMBOLS = ['<=>', '<=', '<>', '>=', '==', '!=', '||'];
-const SAME_AS: Readonly<Record<string, string>> = { '==': '=', '!=': '<>', '!': 'not' };
+const SAME_AS: ReadonlyMap<string, string> = new Map([
+  ['==', '='],
+  ['!=', '<>'],
+  ['!', 'not'],
+]);
 
 const isWordPart = (c: number): boolean => c === 0x5f || (c < 128 && (classes[c] === WORD || classes[c] === DIGIT));
 const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39;
@@ -103,11 +107,8 @@ export function tokenize(text: string): Tokens {
       push(TokenKind.characterSet, at, end, '');
       at = end;
     } else {
-      const symbol = LONG_SYMBOLS.find((s) => text.startsWith(s, at)) ?? text[at];
-      if (symbol.length === 1 && !SYMBOLS.has(symbol)) {
-        throw errorAt(tokens, at, `character '${String.fromCodePoint(text.codePointAt(at) ?? c)}' not supported here`);
-      }
-      push(TokenKind.symbol, at, at + symbol.length, SAME_AS[symbol] ?? symbol);
+      const symbol = symbolAt(text, at) ?? unknownCharacter(tokens, at);
+      push(TokenKind.symbol, at, at + symbol.length, SAME_AS.get(symbol) ?? symbol);
       at += symbol.length;
     }
   }
@@ -122,6 +123,17 @@ const WHOLE_WORD_KINDS: readonly TokenKind[] = [
   TokenKind.byteLength,
   TokenKind.characterSet,
 ];
+
+function symbolAt(text: string, at: number): string | undefined {
+  const one = text[at];
+  const long = '<>=!|'.includes(one) ? LONG_SYMBOLS.find((symbol) => text.startsWith(symbol, at)) : undefined;
+  return long ?? (SYMBOLS.has(one) ? one : undefined);
+}
+
+function unknownCharacter(tokens: Tokens, at: number): never {
+  const character = String.fromCodePoint(tokens.text.codePointAt(at) ?? 0);
+  throw errorAt(tokens, at, `character '${character}' not supported here`);
+}
 
 /** A number, or a word that begins with digits. */
 function scanNumber(tokens: Tokens, start: number): number {

@@ -1,5 +1,6 @@
 const SINGLE: Readonly<Record<string, string>> = { '0': '\0', b: '\b', n: '\n', r: '\r', t: '\t', Z: '\x1a' };
-const NAMES = new Map(Object.entries(SINGLE).map(([name, c]) => [c, name]));
+/** How a character is written; NUL in full, because digits may follow it. */
+const NAMES = new Map(Object.entries(SINGLE).map(([name, c]) => [c, name === '0' ? '000' : name]));
 const UNICODE = /^[0-9a-fA-F]{4}$/;
 const OCTAL = /^[01][0-7][0-7]$/;
 
