@@ -3,6 +3,7 @@ export * from './compact/compaction.js';
 export * from './layout/bucket-file-name.js';
 export * from './layout/bucket-property.js';
 export * from './layout/directory-name.js';
+export { DeleteCache } from './read/deletes.js';
 export * from './read/plan-splits.js';
 export * from './read/read-table-dir.js';
 export * from './read/scan-split.js';

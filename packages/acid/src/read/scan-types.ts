@@ -1,6 +1,7 @@
 import type { ValidWriteIdList } from '@skep/core';
 import type { BooleanVector, IntVector, LongVector, Sarg, StructVector, TypeDescription } from '@skep/orc';
 import type { DataFile } from '../state/acid-directory.js';
+import type { DeleteCache } from './deletes.js';
 
 /** The identity of rows: (writeId, bucket property, rowId), which Hive shows as ROW__ID. Columns of equal length. */
 export interface RowIdVectors {
@@ -33,6 +34,7 @@ export interface SyntheticRowIds {
 export interface DeleteFile {
   readonly path: string;
   readonly sizeBytes: number;
+  readonly bucket: number | undefined;
   readonly flushLengthPath?: string | undefined;
 }
 
@@ -50,7 +52,13 @@ interface SplitBase {
  * table (any format: look at the table's). `events`: a bucket of an ACID version 1 table, whose files are merged.
  */
 export type AcidSplit =
-  | (SplitBase & { readonly kind: 'acid'; readonly file: DataFile; readonly deletes: readonly DeleteFile[] })
+  | (SplitBase & {
+      readonly kind: 'acid';
+      readonly file: DataFile;
+      /** Of the folder's name: all rows are of these writes. A base's first is unknown: undefined. */
+      readonly writeIdRange: readonly [min: bigint, max: bigint] | undefined;
+      readonly deletes: readonly DeleteFile[];
+    })
   | (SplitBase & {
       readonly kind: 'original';
       readonly file: DataFile;
@@ -77,8 +85,7 @@ export interface ScanOptions {
   /** Indexes in `schema` of the columns to read; all when absent. Empty: no column, only counts. */
   readonly columns?: readonly number[];
   /**
-   * Leaves out stripes and row groups; columns are indexes in `schema` or names of its columns (dotted paths inside).
-   * Rows that do not satisfy it may remain.
+   * Leaves out stripes and row groups. Columns are column ids of `schema` or its names (dotted paths inside structs). Rows that do not satisfy it may remain.
    */
   readonly sarg?: Sarg;
   /** Most rows in a batch, 8192 when absent. */
@@ -88,4 +95,6 @@ export interface ScanOptions {
   readonly includeDeleted?: boolean;
   /** Delete events kept in memory per split before files are merged instead (hive.transactional.events.mem). */
   readonly deleteEventsInMemory?: number;
+  /** Shared by the splits of one scan, so that they read a delete file once. */
+  readonly deleteCache?: DeleteCache;
 }

@@ -1,0 +1,164 @@
+import type { FileSystem } from '@skep/storage';
+import { OPERATION } from './acid-schema.js';
+import { type EventBatch, EventCursor, type EventCursorOptions } from './event-cursor.js';
+import { compareKeys } from './row-keys.js';
+import type { EventFile } from './scan-types.js';
+import type { Steps } from './steps.js';
+
+/** Events [start, end) of a batch that follow each other in the merged order. */
+export interface EventRun {
+  readonly batch: EventBatch;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Merges files of events (OrcRawRecordMerger): by writeId, bucket, rowId ascending, the events of one key newest first.
+ * `newest` keeps the first of each key; `all` keeps everything. Events of writes that are not valid are left out. One batch
+ * of each file is in memory.
+ */
+export function* mergeEvents(
+  fs: FileSystem,
+  files: readonly EventFile[],
+  options: EventCursorOptions & { readonly keep: 'newest' | 'all' },
+): Steps<EventRun> {
+  const cursors: EventCursor[] = [];
+  try {
+    for (const file of files) cursors.push(yield* EventCursor.open(fs, file, options));
+    const heap = new CursorHeap(cursors.filter((cursor) => cursor.batch !== undefined));
+    let lastKey: { batch: EventBatch; at: number } | undefined;
+    for (let top = heap.top; top !== undefined; top = heap.top) {
+      const { batch, at } = top;
+      if (batch === undefined) break;
+      const end = runEnd(top, batch, heap.second);
+      for (const run of validRuns(batch, at, end)) {
+        const first = options.keep === 'newest' ? newestOnly(run, lastKey) : [run];
+        for (const piece of first) {
+          lastKey = { batch, at: piece.end - 1 };
+          yield piece;
+        }
+      }
+      yield* top.advanceTo(end);
+      heap.settle();
+    }
+  } finally {
+    for (const cursor of cursors) cursor.close();
+  }
+}
+
+/** How far the first cursor may go before the second one is due; at least one event. */
+function runEnd(top: EventCursor, batch: EventBatch, second: EventCursor | undefined): number {
+  const { length } = batch.keys;
+  if (second?.batch === undefined) return length;
+  const { keys } = second.batch;
+  // The whole batch comes first where its last key does: the usual case.
+  if (compareKeys(batch.keys, length - 1, keys, second.at) < 0) return length;
+  let end = top.at + 1;
+  while (end < length && compareKeys(batch.keys, end, keys, second.at) < 0) end++;
+  return end;
+}
+
+/** Parts of the run without events of invalid writes. */
+function* validRuns(batch: EventBatch, start: number, end: number): Generator<EventRun> {
+  const { valid } = batch;
+  if (valid === undefined) {
+    yield { batch, start, end };
+    return;
+  }
+  for (let at = start; at < end; ) {
+    if (valid[at] === 0) {
+      at++;
+      continue;
+    }
+    let stop = at + 1;
+    while (stop < end && valid[stop] !== 0) stop++;
+    yield { batch, start: at, end: stop };
+    at = stop;
+  }
+}
+
+/** Parts of the run without further events of a key. */
+function* newestOnly(run: EventRun, last: { batch: EventBatch; at: number } | undefined): Generator<EventRun> {
+  const { batch, start, end } = run;
+  const isRepeated = (i: number) => {
+    if (i > start) return compareKeys(batch.keys, i - 1, batch.keys, i) === 0;
+    return last !== undefined && compareKeys(last.batch.keys, last.at, batch.keys, i) === 0;
+  };
+  for (let at = start; at < end; ) {
+    if (isRepeated(at)) {
+      at++;
+      continue;
+    }
+    let stop = at + 1;
+    while (stop < end && !isRepeated(stop)) stop++;
+    yield { batch, start: at, end: stop };
+    at = stop;
+  }
+}
+
+/** Parts of the run without events of an operation. */
+export function* runsWithout({ batch, start, end }: EventRun, operation: number): Generator<EventRun> {
+  for (let at = start; at < end; ) {
+    if (batch.operations[at] === operation) {
+      at++;
+      continue;
+    }
+    let stop = at + 1;
+    while (stop < end && batch.operations[stop] !== operation) stop++;
+    yield { batch, start: at, end: stop };
+    at = stop;
+  }
+}
+
+/** The order of the merge: key, then newest first, of one transaction the delete, then the later statement first. */
+function compareEvents(a: EventCursor, b: EventCursor): number {
+  if (a.batch === undefined || b.batch === undefined) return a.batch === b.batch ? 0 : a.batch === undefined ? 1 : -1;
+  const byKey = compareKeys(a.batch.keys, a.at, b.batch.keys, b.at);
+  if (byKey !== 0) return byKey;
+  const [left, right] = [a.batch.currentWriteIds[a.at], b.batch.currentWriteIds[b.at]];
+  if (left !== right) return left > right ? -1 : 1;
+  const deletes =
+    Number(b.batch.operations[b.at] === OPERATION.delete) - Number(a.batch.operations[a.at] === OPERATION.delete);
+  return deletes !== 0 ? deletes : b.batch.statementId - a.batch.statementId;
+}
+
+/** A binary heap of cursors; only its top is ever changed. */
+class CursorHeap {
+  constructor(private readonly cursors: EventCursor[]) {
+    for (let i = (cursors.length >>> 1) - 1; i >= 0; i--) this.siftDown(i);
+  }
+
+  get top(): EventCursor | undefined {
+    return this.cursors[0];
+  }
+
+  /** The cursor that is due after the top. */
+  get second(): EventCursor | undefined {
+    const [, left, right] = this.cursors;
+    if (left === undefined || right === undefined) return left;
+    return compareEvents(left, right) <= 0 ? left : right;
+  }
+
+  /** Puts the top where it belongs after it moved; drops it at its end. */
+  settle(): void {
+    if (this.cursors[0]?.batch === undefined) {
+      const last = this.cursors.pop();
+      if (last === undefined || this.cursors.length === 0) return;
+      this.cursors[0] = last;
+    }
+    this.siftDown(0);
+  }
+
+  private siftDown(from: number): void {
+    const { cursors } = this;
+    for (let parent = from; ; ) {
+      let smallest = parent;
+      for (const child of [2 * parent + 1, 2 * parent + 2]) {
+        if (child < cursors.length && compareEvents(cursors[child], cursors[smallest]) < 0) smallest = child;
+      }
+      if (smallest === parent) return;
+      [cursors[parent], cursors[smallest]] = [cursors[smallest], cursors[parent]];
+      parent = smallest;
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { type ByteSource, CorruptFileError } from '@skep/core';
+import { type OrcBatch, type OrcReader, openOrc, openOrcSync, type ReadOptions } from '@skep/orc';
+import type { FileSystem } from '@skep/storage';
+import { type Ask, ask, MustWaitError } from './steps.js';
+
+/** What is needed to open a data file. */
+export interface FileToOpen {
+  readonly path: string;
+  readonly flushLengthPath?: string | undefined;
+}
+
+/** An open ORC file; `reader` is undefined while a writer has flushed nothing yet. */
+export interface OrcFile {
+  readonly path: string;
+  readonly reader: OrcReader | undefined;
+  close(): void;
+}
+
+/** Opens a file up to the length that its side file allows. */
+export function* openOrcFile(fs: FileSystem, file: FileToOpen): Generator<Ask, OrcFile, unknown> {
+  const length = file.flushLengthPath === undefined ? undefined : yield* readFlushLength(fs, file.flushLengthPath);
+  const whole = yield* openSource(fs, file.path);
+  const close = () => void whole.close?.();
+  if (length === 0 || whole.size === 0) return { path: file.path, reader: undefined, close };
+  try {
+    const source = length === undefined ? whole : cutSource(whole, length);
+    const reader = yield* ask(
+      () => openOrcSync(source),
+      () => openOrc(source),
+    );
+    return { path: file.path, reader, close };
+  } catch (cause) {
+    close();
+    throw cause;
+  }
+}
+
+function* openSource(fs: FileSystem, path: string): Generator<Ask, ByteSource, unknown> {
+  return yield* ask(
+    () => {
+      const source = fs.open(path);
+      if (source instanceof Promise) throw new MustWaitError(path);
+      return source;
+    },
+    async () => fs.open(path),
+  );
+}
+
+/** OrcAcidUtils.getLastFlushLength: big-endian longs, the last whole one counts. */
+function* readFlushLength(fs: FileSystem, path: string): Generator<Ask, number, unknown> {
+  const source = yield* openSource(fs, path);
+  try {
+    const end = source.size - (source.size % 8);
+    if (end === 0) return 0;
+    const read = () => source.slice(end - 8, end);
+    const bytes = yield* ask(
+      () => {
+        const answer = read();
+        if (answer instanceof Promise) throw new MustWaitError(path);
+        return answer;
+      },
+      async () => read(),
+    );
+    return Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigInt64(0));
+  } finally {
+    void source.close?.();
+  }
+}
+
+/** The first bytes of a file: its listed length says nothing while it is being written. */
+function cutSource(source: ByteSource, length: number): ByteSource {
+  if (length > source.size) {
+    throw new CorruptFileError(source.path, source.size, `its side file promises ${length} bytes`);
+  }
+  return { path: source.path, size: length, slice: (start, end) => source.slice(start, end) };
+}
+
+/** Pulls batches in either way. */
+export class BatchCursor {
+  private now: Iterator<OrcBatch> | undefined;
+  private later: AsyncIterator<OrcBatch> | undefined;
+
+  constructor(
+    private readonly reader: OrcReader,
+    private readonly options: ReadOptions,
+  ) {}
+
+  /** The next batch; undefined at the end. */
+  *next(): Generator<Ask, OrcBatch | undefined, unknown> {
+    const result = yield* ask(
+      () => {
+        this.now ??= this.reader.batchesSync(this.options)[Symbol.iterator]();
+        return this.now.next();
+      },
+      () => {
+        this.later ??= this.reader.batches(this.options)[Symbol.asyncIterator]();
+        return this.later.next();
+      },
+    );
+    return result.done ? undefined : result.value;
+  }
+}

@@ -1,0 +1,22 @@
+import type { ValidWriteIdList } from '@skep/core';
+
+/** 1 where the row's write is valid; undefined where all are. Ids come in runs, so few are looked up. */
+export function validRows(writeIds: ValidWriteIdList, ids: BigInt64Array, length: number): Uint8Array | undefined {
+  let flags: Uint8Array | undefined;
+  for (let start = 0; start < length; ) {
+    const id = ids[start];
+    let end = start + 1;
+    while (end < length && ids[end] === id) end++;
+    if (!writeIds.isWriteIdValid(id)) {
+      flags ??= new Uint8Array(length).fill(1);
+      flags.fill(0, start, end);
+    }
+    start = end;
+  }
+  return flags;
+}
+
+/** Every id of the range is valid: no row needs a look at its own. */
+export function isWholeRangeValid(writeIds: ValidWriteIdList, min: bigint, max: bigint): boolean {
+  return max <= writeIds.highWatermark && writeIds.isWriteIdRangeValid(min, max) === 'ALL';
+}
