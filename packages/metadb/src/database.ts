@@ -22,6 +22,8 @@ export interface RunResult {
 export interface Tx {
   readonly dialect: Dialect;
   all<R = Row>(sql: string, params?: readonly SqlValue[]): Promise<R[]>;
+  /** The first column of every row, several times faster than rows. */
+  column<V = Row[string]>(sql: string, params?: readonly SqlValue[]): Promise<V[]>;
   get<R = Row>(sql: string, params?: readonly SqlValue[]): Promise<R | undefined>;
   run(sql: string, params?: readonly SqlValue[]): Promise<RunResult>;
   /** Runs what knex builds: schema changes and statements that are not hot (loading knex takes 60 ms, building is slow). */

@@ -51,6 +51,17 @@ export class SqliteConnection implements Tx {
     return this.guarded(sql, (statement) => statement.all(...params.map(toBinding)) as R[]);
   }
 
+  async column<V = Row[string]>(sql: string, params: readonly SqlValue[] = []): Promise<V[]> {
+    return this.guarded(sql, (statement) => {
+      statement.pluck(true);
+      try {
+        return statement.all(...params.map(toBinding)) as V[];
+      } finally {
+        statement.pluck(false);
+      }
+    });
+  }
+
   async get<R = Row>(sql: string, params: readonly SqlValue[] = []): Promise<R | undefined> {
     return this.guarded(sql, (statement) => statement.get(...params.map(toBinding)) as R | undefined);
   }

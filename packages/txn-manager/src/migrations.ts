@@ -17,7 +17,8 @@ const transactionTables: Migration = {
           t.string('TXN_META_INFO', 128);
           t.integer('TXN_HEARTBEAT_COUNT');
           t.integer('TXN_TYPE');
-          t.index(['TXN_STATE', 'TXN_ID'], 'TXNS_STATE_INDEX');
+          // Snapshots are taken from the index alone.
+          t.index(['TXN_STATE', 'TXN_ID', 'TXN_TYPE'], 'TXNS_STATE_INDEX');
         })
         .createTable('TXN_COMPONENTS', (t) => {
           t.bigInteger('TC_TXNID').notNullable().references('TXN_ID').inTable('TXNS');

@@ -4,8 +4,8 @@ import { TxnType } from '@skep/rpc';
 import type { TxnConf } from './conf.js';
 import { ABORTED, COMMITTED, highestTxnId, lowWatermark, OPEN } from './context.js';
 
-/** What is known of a transaction when a snapshot is taken. */
-export interface SeenTxn {
+/** A transaction too young to be sure that all ids below it have been seen. */
+export interface YoungTxn {
   readonly txnId: bigint;
   readonly state: string;
   /** False for READ_ONLY ones: they write nothing that a snapshot could miss. */
@@ -20,51 +20,52 @@ export interface OpenTxnList {
 }
 
 /**
- * GetOpenTxnsListHandler. `seen` is ascending and complete above `settledUpTo`: an id missing above it belongs to a
- * transaction that may just be being opened, and counts as open.
+ * GetOpenTxnsListHandler: `settled` are the open and aborted ones up to `settledUpTo`; above it an id that is missing
+ * between the young ones may just be being opened, and counts as open.
  */
-export function listOpenTxns(seen: readonly SeenTxn[], highWatermark: bigint, settledUpTo: bigint): OpenTxnList {
-  const open: bigint[] = [];
-  const aborted: bigint[] = [];
+export function listOpenTxns(
+  settled: { readonly open: readonly bigint[]; readonly aborted: readonly bigint[] },
+  young: readonly YoungTxn[],
+  settledUpTo: bigint,
+): { open: readonly bigint[]; aborted: readonly bigint[] } {
+  if (young.length === 0) return settled;
+  const open = settled.open.slice();
+  const aborted = settled.aborted.slice();
   let next = settledUpTo + 1n;
-  for (const { txnId, state, mayWrite } of seen) {
+  for (const { txnId, state, mayWrite } of young) {
     for (; next < txnId; next++) open.push(next);
-    if (txnId >= next) next = txnId + 1n;
+    next = txnId + 1n;
     if (!mayWrite || state === COMMITTED) continue;
     (state === ABORTED ? aborted : open).push(txnId);
   }
-  return { highWatermark, open, aborted };
-}
-
-interface RawTxn {
-  TXN_ID: bigint;
-  TXN_STATE: string;
-  TXN_TYPE: bigint | null;
+  return { open, aborted };
 }
 
 /** Open and aborted transactions below `below`, or all. */
 export async function selectOpenTxns(tx: Tx, conf: TxnConf, below: bigint = LONG_MAX): Promise<OpenTxnList> {
   const highWatermark = await highestTxnId(tx);
   const settledUpTo = await lowWatermark(tx, conf);
-  const rows = await tx.all<RawTxn>(
-    `SELECT TXN_ID, TXN_STATE, TXN_TYPE FROM TXNS WHERE TXN_STATE IN ('${OPEN}', '${ABORTED}') AND TXN_ID < ?`,
-    [below],
-  );
-  // Where ids may appear out of order, committed ones above the low watermark show which ids are not missing.
-  if (settledUpTo < highWatermark) {
-    const young = await tx.all<RawTxn>(
-      `SELECT TXN_ID, TXN_STATE, TXN_TYPE FROM TXNS WHERE TXN_STATE = '${COMMITTED}' AND TXN_ID > ? AND TXN_ID < ?`,
-      [settledUpTo, below],
+  const settled = (state: string) =>
+    tx.column<bigint>(
+      `SELECT TXN_ID FROM TXNS WHERE TXN_STATE = ? AND TXN_ID < ? AND TXN_ID <= ?
+        AND (TXN_TYPE IS NULL OR TXN_TYPE <> ${TxnType.TXN_TYPE_READ_ONLY}) ORDER BY TXN_ID`,
+      [state, below, settledUpTo],
     );
-    rows.push(...young);
-  }
-  rows.sort((a, b) => (a.TXN_ID < b.TXN_ID ? -1 : 1));
-  const seen = rows.map((row) => ({
+  const young = settledUpTo < highWatermark ? await selectYoung(tx, settledUpTo, below) : [];
+  const lists = listOpenTxns({ open: await settled(OPEN), aborted: await settled(ABORTED) }, young, settledUpTo);
+  return { highWatermark, ...lists };
+}
+
+async function selectYoung(tx: Tx, above: bigint, below: bigint): Promise<YoungTxn[]> {
+  const rows = await tx.all<{ TXN_ID: bigint; TXN_STATE: string; TXN_TYPE: bigint | null }>(
+    'SELECT TXN_ID, TXN_STATE, TXN_TYPE FROM TXNS WHERE TXN_ID > ? AND TXN_ID < ? ORDER BY TXN_ID',
+    [above, below],
+  );
+  return rows.map((row) => ({
     txnId: row.TXN_ID,
     state: row.TXN_STATE,
     mayWrite: row.TXN_TYPE !== BigInt(TxnType.TXN_TYPE_READ_ONLY),
   }));
-  return listOpenTxns(seen, highWatermark, settledUpTo);
 }
 
 /**
