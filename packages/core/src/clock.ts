@@ -50,3 +50,23 @@ export class ManualClock implements Clock {
     this.timeMs += delayMs;
   }
 }
+
+/**
+ * The rest of a background loop: resolves after `delayMs`, at once when one of `wakers` is called meanwhile, or when the
+ * signal is aborted. Its timer keeps no process alive.
+ */
+export function idle(delayMs: number, signal: AbortSignal, wakers?: Set<() => void>): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      wakers?.delete(end);
+      resolve();
+    };
+    const timer = setTimeout(end, delayMs);
+    timer.unref();
+    signal.addEventListener('abort', end, { once: true });
+    wakers?.add(end);
+    if (signal.aborted) end();
+  });
+}

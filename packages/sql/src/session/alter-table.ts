@@ -1,22 +1,22 @@
 import { type FieldSchema, LockType, type Partition, Table } from '@skep/rpc';
 import type { AlterTableAction, AlterTableStatement } from '../parse/ast.js';
 import { printType } from '../parse/index.js';
+import { compactStatement } from './compact-statement.js';
 import {
-  type SessionContext,
   databaseLocationOf,
   findTable,
   nowSeconds,
   qualify,
   resolveTable,
+  type SessionContext,
   toRecord,
 } from './context.js';
-import { compactStatement } from './compact-statement.js';
+import { convertToAcid } from './convert-table.js';
 import { alreadyExists, constraintOf, fieldOf } from './create-table.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
 import { resolveFormat } from './file-format.js';
 import { databaseLock, isFullAcid, isTransactional, type WriteKind } from './lock-plan.js';
 import { addPartitions, dropPartitions, renamePartition } from './partition-statements.js';
-import { convertToAcid } from './convert-table.js';
 import { nameOf, requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
@@ -318,7 +318,7 @@ function changeColumn(table: Table, action: Action<'change-column'>): void {
 function reclustered(
   context: SessionContext,
   table: Table,
-  action: Action<'clustered-by'> | Action<'into-buckets'> | Action<'not-clustered' | 'not-sorted'>,
+  action: AlterTableAction,
 ): Table {
   if (table.sd === undefined) return table;
   if (action.kind === 'clustered-by') {

@@ -1,6 +1,6 @@
 import { CompactionState, CompactionType, type Table } from '@skep/rpc';
 import type { AlterTableStatement, OrderItem } from '../parse/ast.js';
-import { type SessionContext, resolveTable, toRecord } from './context.js';
+import { resolveTable, type SessionContext, toRecord } from './context.js';
 import { ExecutionError, SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import { nameOf, requirePartition } from './partitions.js';

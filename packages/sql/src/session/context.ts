@@ -1,6 +1,6 @@
 import type { Configuration } from '@skep/config';
-import type { Table } from '@skep/rpc';
 import { SkepError } from '@skep/core';
+import type { Table } from '@skep/rpc';
 import type { Identifier, TableName } from '../parse/ast.js';
 import type { QueryEngine } from '../query.js';
 import { SemanticError, tableNotFound } from './errors.js';

@@ -2,13 +2,13 @@ import { type Constraint, Constraint_Kind, type FieldSchema, LockType, StorageDe
 import type { ColumnConstraint, ColumnDefinition, CreateTableStatement, TableConstraint } from '../parse/ast.js';
 import { printType } from '../parse/index.js';
 import {
-  type SessionContext,
   databaseLocationOf,
   findTable,
   nowSeconds,
   qualify,
   requireDatabase,
   resolveTable,
+  type SessionContext,
   toRecord,
 } from './context.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';

@@ -1,6 +1,6 @@
 import { type FieldSchema, LockType } from '@skep/rpc';
 import type { CreateTableStatement } from '../parse/ast.js';
-import { type SessionContext, findTable, qualify, requireDatabase } from './context.js';
+import { findTable, qualify, requireDatabase, type SessionContext } from './context.js';
 import { alreadyExists, defineTable } from './create-table.js';
 import { SemanticError } from './errors.js';
 import { databaseLock } from './lock-plan.js';
@@ -26,8 +26,8 @@ export async function createTableAsSelect(
     async () => {
       if (statement.table.database !== undefined) await requireDatabase(context, statement.table.database);
       const existing = await findTable(context, database, name);
-      const analysis = await analyzeInSession(context, query);
-      const columns = analysis.analyzed.columns.map(
+      const analysis = await analyzeInSession(context, query, text);
+      const columns = analysis.columns.map(
         (column, i): FieldSchema => ({
           name: columnName(column.name, i),
           type: column.type === 'void' ? 'string' : column.type,
@@ -81,4 +81,5 @@ export async function createTableAsSelect(
 }
 
 /** A column without a name of its own gets Hive's `_c0`; a qualified one loses its qualifier. */
-const columnName = (name: string, index: number): string => (name === '' ? `_c${index}` : name.replace(/^.*\./, '')).toLowerCase();
+const columnName = (name: string, index: number): string =>
+  (name === '' ? `_c${index}` : name.replace(/^.*\./, '')).toLowerCase();

@@ -5,9 +5,9 @@ import type {
   DescribeDatabaseStatement,
   DropDatabaseStatement,
 } from '../parse/ast.js';
-import { type SessionContext, nowSeconds, requireDatabase, toRecord } from './context.js';
-import { MetaError, SemanticError, UnsupportedError } from './errors.js';
+import { nowSeconds, requireDatabase, type SessionContext, toRecord } from './context.js';
 import { sortedEntries } from './describe.js';
+import { MetaError, SemanticError, UnsupportedError } from './errors.js';
 import { databaseLock } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';

@@ -1,7 +1,7 @@
 import type { Table } from '@skep/rpc';
 import type { DescribeTableStatement } from '../parse/ast.js';
-import { type SessionContext, resolveTable } from './context.js';
-import { describeExtended, describeFormatted, describeTable, type DescribeRow } from './describe.js';
+import { resolveTable, type SessionContext } from './context.js';
+import { type DescribeRow, describeExtended, describeFormatted, describeTable } from './describe.js';
 import { SemanticError } from './errors.js';
 import { requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';

@@ -1,6 +1,6 @@
 import {
-  Constraint_Kind,
   type Constraint,
+  Constraint_Kind,
   type FieldSchema,
   type Partition,
   type StorageDescriptor,

@@ -1,6 +1,6 @@
 import { LockType } from '@skep/rpc';
 import type { DropTableStatement, DropViewStatement, TableName } from '../parse/ast.js';
-import { type SessionContext, findTable, qualify } from './context.js';
+import { findTable, qualify, type SessionContext } from './context.js';
 import { SemanticError, tableNotFound } from './errors.js';
 import { databaseLock } from './lock-plan.js';
 import type { StatementResult } from './result.js';

@@ -21,14 +21,17 @@ export interface InsertShape {
 export function insertShape(table: Table, target: InsertTable, nonstrict: boolean): InsertShape {
   const data = table.sd?.columns ?? [];
   const keys = table.partitionKeys;
-  const spec = target.partition === undefined ? new Map<string, string | undefined>() : partitionValues(table, target.partition);
+  const spec =
+    target.partition === undefined ? new Map<string, string | undefined>() : partitionValues(table, target.partition);
   if (target.partition !== undefined && keys.length === 0) {
     throw new SemanticError(10098, `Table ${table.name} is not partitioned`, { position: target.partition.position });
   }
   const partition = keys.map((key) => spec.get(key.name));
   const firstDynamic = partition.indexOf(undefined);
   if (firstDynamic >= 0 && partition.slice(firstDynamic).some((value) => value !== undefined)) {
-    throw new SemanticError(10094, 'Dynamic partition cannot be the parent of a static partition', { position: target.position });
+    throw new SemanticError(10094, 'Dynamic partition cannot be the parent of a static partition', {
+      position: target.position,
+    });
   }
   if (firstDynamic === 0 && !nonstrict) {
     throw new SemanticError(
@@ -42,9 +45,13 @@ export function insertShape(table: Table, target: InsertTable, nonstrict: boolea
     const name = column.name.toLowerCase();
     const found = [...data, ...dynamicKeys].find((c) => c.name === name);
     if (found === undefined) {
-      throw new SemanticError(10002, `Invalid column reference '${name}' in the column list of ${table.database}.${table.name}`, {
-        position: column.position,
-      });
+      throw new SemanticError(
+        10002,
+        `Invalid column reference '${name}' in the column list of ${table.database}.${table.name}`,
+        {
+          position: column.position,
+        },
+      );
     }
     return found;
   });
@@ -62,7 +69,14 @@ export function insertShape(table: Table, target: InsertTable, nonstrict: boolea
 export function checkColumnCount(shape: InsertShape, target: InsertTable, count: number): void {
   if (count === shape.given.length) return;
   const lastValue = target.partition?.columns.at(-1)?.value;
-  const near = lastValue === undefined ? shape.table.name : 'text' in lastValue ? lastValue.text : 'value' in lastValue ? String(lastValue.value) : shape.table.name;
+  const near =
+    lastValue === undefined
+      ? shape.table.name
+      : 'text' in lastValue
+        ? lastValue.text
+        : 'value' in lastValue
+          ? String(lastValue.value)
+          : shape.table.name;
   throw new SemanticError(
     10044,
     `Line ${target.table.position.line}:${target.table.position.column} Cannot insert into target table because column number/types are different '${near}': Table insclause-0 has ${shape.given.length} columns, but query has ${count} columns.`,
@@ -72,11 +86,14 @@ export function checkColumnCount(shape: InsertShape, target: InsertTable, count:
 
 /** VALUES with each DEFAULT replaced by its column's default; other sources come back as they are. */
 export function resolveDefaults(shape: InsertShape, query: Query): Query {
-  if (query.body.kind !== 'values' || !query.body.rows.some((row) => row.some((value) => value.kind === 'default'))) return query;
+  if (query.body.kind !== 'values' || !query.body.rows.some((row) => row.some((value) => value.kind === 'default')))
+    return query;
   const body: Values = {
     ...query.body,
     rows: query.body.rows.map((row) =>
-      row.map((value, i) => (value.kind === 'default' ? defaultOf(shape.table, shape.given[i]?.name ?? '', value.position) : value)),
+      row.map((value, i) =>
+        value.kind === 'default' ? defaultOf(shape.table, shape.given[i]?.name ?? '', value.position) : value,
+      ),
     ),
   };
   return { ...query, body };
@@ -115,16 +132,26 @@ export const enforcedConstraints = (table: Table): Constraint[] =>
  * The written rows with one boolean more for each enforced constraint: false where it is broken (a CHECK that is NULL
  * holds, as in SQL).
  */
-export function withConstraintColumns(table: Table, rows: Query, columns: readonly string[]): { query: Query; checks: readonly Constraint[] } {
+export function withConstraintColumns(
+  table: Table,
+  rows: Query,
+  columns: readonly string[],
+): { query: Query; checks: readonly Constraint[] } {
   const checks = enforcedConstraints(table);
   if (checks.length === 0) return { query: rows, checks };
   const { position } = rows;
   const passed = columns.map((name) => item(columnRef(['_rows', name], position), name));
   const tests = checks.map((constraint, i) => item(constraintTest(constraint), `_check${i}`));
-  return { query: selectQuery([...passed, ...tests], subquery(rows, '_rows', [...columns]), undefined, position), checks };
+  return {
+    query: selectQuery([...passed, ...tests], subquery(rows, '_rows', [...columns]), undefined, position),
+    checks,
+  };
 }
 
 function constraintTest(constraint: Constraint): Expression {
-  if (constraint.kind === Constraint_Kind.KIND_CHECK) return parseExpression(`coalesce(${constraint.expression}, true)`);
-  return parseExpression(constraint.columns.map((name) => `\`${name.replaceAll('`', '``')}\` is not null`).join(' and '));
+  if (constraint.kind === Constraint_Kind.KIND_CHECK)
+    return parseExpression(`coalesce(${constraint.expression}, true)`);
+  return parseExpression(
+    constraint.columns.map((name) => `\`${name.replaceAll('`', '``')}\` is not null`).join(' and '),
+  );
 }

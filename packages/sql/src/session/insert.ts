@@ -1,8 +1,16 @@
+import type { Constraint } from '@skep/rpc';
 import { DataOperation, type Table } from '@skep/rpc';
 import type { InsertStatement, InsertTable, InsertTarget, MultiInsertStatement, Query } from '../parse/ast.js';
-import { type SessionContext, resolveTable } from './context.js';
+import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
-import { checkColumnCount, insertQuery, insertShape, type InsertShape, resolveDefaults, withConstraintColumns } from './insert-query.js';
+import {
+  checkColumnCount,
+  type InsertShape,
+  insertQuery,
+  insertShape,
+  resolveDefaults,
+  withConstraintColumns,
+} from './insert-query.js';
 import type { ReadEntity, WriteEntity } from './lock-plan.js';
 import { nameOf } from './partitions.js';
 import type { StatementResult } from './result.js';
@@ -11,7 +19,6 @@ import { analyzeInSession, queryRows, type SessionAnalysis } from './select.js';
 import type { StatementTransaction } from './statement-transaction.js';
 import { TableWriter } from './table-writer.js';
 import { columnsAsStruct, enforce } from './write-rows.js';
-import type { Constraint } from '@skep/rpc';
 
 /** One INSERT made ready: its query analysed, its target known. */
 interface PreparedInsert {
@@ -25,29 +32,30 @@ interface PreparedInsert {
 export async function insert(
   context: SessionContext,
   statement: InsertStatement,
-  _text: string,
+  text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
-  return await runInserts(context, [{ target: statement.target, query: statement.query }], signal);
+  return await runInserts(context, [{ target: statement.target, query: statement.query }], text, signal);
 }
 
 /** FROM s INSERT … SELECT … INSERT … SELECT …: all legs in one transaction, each with its own statement id. */
 export async function multiInsert(
   context: SessionContext,
   statement: MultiInsertStatement,
-  _text: string,
+  text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
   const legs = statement.branches.map(({ target, query }) => ({
     target,
     query: { ...query, with: [...statement.with, ...query.with] },
   }));
-  return await runInserts(context, legs, signal);
+  return await runInserts(context, legs, text, signal);
 }
 
 async function runInserts(
   context: SessionContext,
   legs: readonly { target: InsertTarget; query: Query }[],
+  text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
   return await runStatement(
@@ -57,7 +65,7 @@ async function runInserts(
       const seen = new Set<string>();
       for (const { target, query } of legs) {
         if (target.kind === 'directory') throw new UnsupportedError('INSERT OVERWRITE DIRECTORY');
-        const leg = await prepareInsert(context, target, query);
+        const leg = await prepareInsert(context, target, query, text);
         const output = `${leg.shape.table.name}${partitionName(leg.shape) === undefined ? '' : `@${partitionName(leg.shape)}`}`;
         if (seen.has(output)) {
           // Hive has allocated the table's write id by now, and a failed statement does not give it back.
@@ -96,21 +104,26 @@ function writeEntity(leg: PreparedInsert): WriteEntity {
   };
 }
 
-async function prepareInsert(context: SessionContext, target: InsertTable, query: Query): Promise<PreparedInsert> {
+async function prepareInsert(
+  context: SessionContext,
+  target: InsertTable,
+  query: Query,
+  text: string,
+): Promise<PreparedInsert> {
   const table = await resolveTable(context, target.table);
   refuseViews(table, target);
   const nonstrict = context.conf.get('hive.exec.dynamic.partition.mode') !== 'strict';
   const shape = insertShape(table, target, nonstrict);
   const source = resolveDefaults(shape, query);
   // Analysed by itself first: its columns are counted, and its errors speak of the user's own text.
-  const counted = await analyzeInSession(context, source);
-  checkColumnCount(shape, target, counted.analyzed.columns.length);
+  const counted = await analyzeInSession(context, source, text);
+  checkColumnCount(shape, target, counted.columns.length);
   const { query: rows, checks } = withConstraintColumns(
     table,
     insertQuery(shape, source),
     shape.written.map((column) => column.name),
   );
-  return { shape, overwrite: target.overwrite, analysis: await analyzeInSession(context, rows), checks };
+  return { shape, overwrite: target.overwrite, analysis: await analyzeInSession(context, rows, text), checks };
 }
 
 function refuseViews(table: Table, target: InsertTable): void {

@@ -1,9 +1,9 @@
 import { formatAcidDirectoryName, formatOriginalFileName, parseBucketFileName } from '@skep/acid';
 import { openOrc } from '@skep/orc';
-import { type FileEntry, joinPath, readFile, writeFile } from '@skep/storage';
 import type { Table } from '@skep/rpc';
+import { type FileEntry, joinPath, readFile, writeFile } from '@skep/storage';
 import type { LoadStatement } from '../parse/ast.js';
-import { type SessionContext, resolveTable } from './context.js';
+import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
 import { formatOf } from './file-format.js';
 import { isInsertOnly, isTransactional } from './lock-plan.js';
@@ -25,12 +25,17 @@ export async function loadData(
     context,
     async () => {
       const table = await resolveTable(context, statement.table);
-      if (formatOf(table.sd?.inputFormat ?? '') !== 'orc') throw new UnsupportedError('LOAD DATA into a table that is not ORC');
+      if (formatOf(table.sd?.inputFormat ?? '') !== 'orc')
+        throw new UnsupportedError('LOAD DATA into a table that is not ORC');
       const values = statement.partition === undefined ? new Map() : partitionValues(table, statement.partition);
       if (values.size !== table.partitionKeys.length || [...values.values()].includes(undefined)) {
-        throw new SemanticError(10049, `Need to specify all partition columns because the destination table is partitioned: ${specText(values)}`, {
-          position: statement.table.position,
-        });
+        throw new SemanticError(
+          10049,
+          `Need to specify all partition columns because the destination table is partitioned: ${specText(values)}`,
+          {
+            position: statement.table.position,
+          },
+        );
       }
       const partition = [...values.values()].map(String);
       const name = partition.length === 0 ? undefined : nameOf(table, partition);
@@ -50,7 +55,11 @@ export async function loadData(
           const directory = isTransactional(table)
             ? joinPath(
                 location,
-                folderName(await transaction.writeIdOf(table.database, table.name), transaction.nextStatementId(), statement),
+                folderName(
+                  await transaction.writeIdOf(table.database, table.name),
+                  transaction.nextStatementId(),
+                  statement,
+                ),
               )
             : location;
           const { fs } = context.services;
@@ -75,7 +84,13 @@ export async function loadData(
 const folderName = (writeId: bigint, statementId: number, statement: LoadStatement): string =>
   statement.overwrite
     ? formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId: 0n })
-    : formatAcidDirectoryName({ kind: 'delta', minWriteId: writeId, maxWriteId: writeId, statementId, visibilityTxnId: 0n });
+    : formatAcidDirectoryName({
+        kind: 'delta',
+        minWriteId: writeId,
+        maxWriteId: writeId,
+        statementId,
+        visibilityTxnId: 0n,
+      });
 
 /** The file's own name where it is one of a bucket, otherwise the next number; `_copy_N` where that is taken. */
 function freeName(name: string, index: number, taken: Set<string>): string {
@@ -93,13 +108,18 @@ async function sourceFiles(context: SessionContext, statement: LoadStatement): P
   const { fs } = context.services;
   const found = await fs.stat(statement.path);
   if (found === undefined) {
-    throw new SemanticError(10028, `Line ${statement.position.line}:${statement.position.column} Invalid path '${statement.path}': No files matching path ${statement.path}`, {
-      position: statement.position,
-    });
+    throw new SemanticError(
+      10028,
+      `Line ${statement.position.line}:${statement.position.column} Invalid path '${statement.path}': No files matching path ${statement.path}`,
+      {
+        position: statement.position,
+      },
+    );
   }
   if (!found.isDirectory) return [found];
   const entries = (await fs.list(found.path)).filter((entry) => !/^[._]/.test(entry.name));
-  if (entries.some((entry) => entry.isDirectory)) throw new UnsupportedError('LOAD DATA from a folder that has folders');
+  if (entries.some((entry) => entry.isDirectory))
+    throw new UnsupportedError('LOAD DATA from a folder that has folders');
   return entries;
 }
 
@@ -113,12 +133,17 @@ async function checkSources(
   for (const source of sources) {
     const bytes = await context.services.fs.open(source.path);
     const reader = await openOrc(bytes);
-    const isAcid = reader.schema.fieldNames.join() === 'operation,originalTransaction,bucket,rowId,currentTransaction,row';
+    const isAcid =
+      reader.schema.fieldNames.join() === 'operation,originalTransaction,bucket,rowId,currentTransaction,row';
     await bytes.close?.();
     if (isAcid && !isInsertOnly(table)) {
-      throw new SemanticError(10413, `${source.path} was created by an ACID table, as its columns say: it cannot be loaded`, {
-        position: statement.position,
-      });
+      throw new SemanticError(
+        10413,
+        `${source.path} was created by an ACID table, as its columns say: it cannot be loaded`,
+        {
+          position: statement.position,
+        },
+      );
     }
   }
 }

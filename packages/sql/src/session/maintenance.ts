@@ -1,9 +1,9 @@
-import { parsePartitionName } from '@skep/core';
-import { joinPath } from '@skep/storage';
-import type { Partition, Table } from '@skep/rpc';
 import { parseAcidDirectoryName } from '@skep/acid';
+import { parsePartitionName } from '@skep/core';
+import type { Partition, Table } from '@skep/rpc';
+import { joinPath } from '@skep/storage';
 import type { AnalyzeStatement, MsckStatement } from '../parse/ast.js';
-import { type SessionContext, resolveTable } from './context.js';
+import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import { nameOf, newPartition } from './partitions.js';
@@ -38,7 +38,11 @@ export async function analyzeTable(
 }
 
 /** MSCK [REPAIR] TABLE: partitions that are folders but not in the catalog are added, those without a folder dropped. */
-export async function msck(context: SessionContext, statement: MsckStatement, signal?: AbortSignal): Promise<StatementResult> {
+export async function msck(
+  context: SessionContext,
+  statement: MsckStatement,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
   return await runStatement(
     context,
     async () => {
@@ -69,8 +73,12 @@ async function repair(context: SessionContext, table: Table, statement: MsckStat
     if ((await fs.stat(partition.sd?.location ?? '')) === undefined) gone.push(partition);
   }
   const lines: string[] = [];
-  if (missing.length > 0) lines.push(`Partitions not in metastore:\t${missing.map((name) => `${table.name}:${name}`).join('\t')}`);
-  if (gone.length > 0) lines.push(`Partitions missing from filesystem:\t${gone.map((p) => `${table.name}:${nameOf(table, p.values)}`).join('\t')}`);
+  if (missing.length > 0)
+    lines.push(`Partitions not in metastore:\t${missing.map((name) => `${table.name}:${name}`).join('\t')}`);
+  if (gone.length > 0)
+    lines.push(
+      `Partitions missing from filesystem:\t${gone.map((p) => `${table.name}:${nameOf(table, p.values)}`).join('\t')}`,
+    );
   if (statement.repair && statement.action !== 'drop' && missing.length > 0) {
     const partitions = missing.map((name) => newPartition(context, table, onDisk.get(name) ?? []));
     await catalog.addPartitions({ partitions, ifNotExists: true });
@@ -102,6 +110,7 @@ async function partitionFolders(context: SessionContext, table: Table): Promise<
       await walk(joinPath(folder, entry.name), depth + 1, path === '' ? entry.name : `${path}/${entry.name}`);
     }
   };
-  if ((await context.services.fs.stat(table.sd?.location ?? '')) !== undefined) await walk(table.sd?.location ?? '', 0, '');
+  if ((await context.services.fs.stat(table.sd?.location ?? '')) !== undefined)
+    await walk(table.sd?.location ?? '', 0, '');
   return found;
 }

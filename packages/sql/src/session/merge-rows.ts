@@ -66,7 +66,9 @@ export class MergeRows {
       const partition = keys.map((key, i) => partitionText(this.table.partitionKeys[i].type, key, row)).join('/');
       const key = `${partition}\0${id}`;
       if (this.matched.has(key)) {
-        throw new ExecutionError(`Cardinality Violation in Merge statement: [${id}]${partition === '' ? '' : `, [${partition}]`}: more than one source row matches this target row`);
+        throw new ExecutionError(
+          `Cardinality Violation in Merge statement: [${id}]${partition === '' ? '' : `, [${partition}]`}: more than one source row matches this target row`,
+        );
       }
       this.matched.add(key);
     }

@@ -1,25 +1,28 @@
 import { DataOperation, type Table } from '@skep/rpc';
-import type {
-  Expression,
-  MergeClause,
-  MergeInsert,
-  MergeStatement,
-  Query,
-  TableReference,
-} from '../parse/ast.js';
+import type { Expression, MergeClause, MergeInsert, MergeStatement, Query, TableReference } from '../parse/ast.js';
 import { parseTypeText } from '../parse/index.js';
-import { allOf, caseOf, castTo, columnRef, identifier, isNull, item, numberLiteral, selectQuery } from './ast-builders.js';
-import { type SessionContext, resolveTable } from './context.js';
+import {
+  allOf,
+  caseOf,
+  castTo,
+  columnRef,
+  identifier,
+  isNull,
+  item,
+  numberLiteral,
+  selectQuery,
+} from './ast-builders.js';
+import { resolveTable, type SessionContext } from './context.js';
 import { ExecutionError, SemanticError } from './errors.js';
 import { defaultOf, withConstraintColumns } from './insert-query.js';
 import type { WriteEntity } from './lock-plan.js';
+import { MergeRows } from './merge-rows.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { analyzeInSession, queryRows } from './select.js';
 import type { StatementTransaction } from './statement-transaction.js';
 import { TableWriter } from './table-writer.js';
 import { checkAssignments, requireFullAcid } from './update-delete.js';
-import { MergeRows } from './merge-rows.js';
 
 /** The name under which the number of the clause that takes a row is handed out. */
 const clauseAlias = '_clause';
@@ -32,6 +35,7 @@ const rowIdAlias = '_row_id';
 export async function merge(
   context: SessionContext,
   statement: MergeStatement,
+  text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
   return await runStatement(
@@ -40,7 +44,7 @@ export async function merge(
       const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'merge');
       checkClauses(statement.clauses);
       const { query, checks } = withConstraintColumns(table, mergeQuery(table, statement), mergeColumns(table));
-      const analysis = await analyzeInSession(context, query);
+      const analysis = await analyzeInSession(context, query, text);
       return {
         reads: analysis.reads,
         writes: writeEntities(table, statement.clauses),
@@ -68,8 +72,14 @@ function checkClauses(clauses: readonly MergeClause[]): void {
   const matched = clauses.filter((clause) => clause.kind !== 'insert');
   const updates = matched.filter((clause) => clause.kind === 'update');
   const deletes = matched.filter((clause) => clause.kind === 'delete');
-  if (updates.length > 1) throw new SemanticError(10406, 'MERGE statment can have at most 1 WHEN MATCHED ... UPDATE clause', { position: updates[1].position });
-  if (deletes.length > 1) throw new SemanticError(10405, 'MERGE statment can have at most 1 WHEN MATCHED ... DELETE clause', { position: deletes[1].position });
+  if (updates.length > 1)
+    throw new SemanticError(10406, 'MERGE statment can have at most 1 WHEN MATCHED ... UPDATE clause', {
+      position: updates[1].position,
+    });
+  if (deletes.length > 1)
+    throw new SemanticError(10405, 'MERGE statment can have at most 1 WHEN MATCHED ... DELETE clause', {
+      position: deletes[1].position,
+    });
   if (matched.length > 1 && matched[0].condition === undefined) {
     throw new SemanticError(
       10404,
@@ -96,7 +106,10 @@ function mergeQuery(table: Table, statement: MergeStatement): Query {
   const target = statement.alias?.name ?? table.name;
   const rowId = columnRef([target, 'ROW__ID'], position);
   const whens = clauses.map((clause) =>
-    allOf([isNull(rowId, clause.kind !== 'insert'), ...(clause.condition === undefined ? [] : [clause.condition])], position),
+    allOf(
+      [isNull(rowId, clause.kind !== 'insert'), ...(clause.condition === undefined ? [] : [clause.condition])],
+      position,
+    ),
   );
   const values = clauses.map((clause) => clauseValues(table, target, clause));
   const clauseNumber = caseOf(
@@ -123,7 +136,9 @@ function mergeQuery(table: Table, statement: MergeStatement): Query {
     rowId,
     ...table.partitionKeys.map((key) => columnRef([target, key.name], position)),
     ...written.map((column) =>
-      clauses.every((clause) => clause.kind === 'delete') ? castTo({ kind: 'null', position }, parseTypeText(column.type)) : newValue(column.name, column.type),
+      clauses.every((clause) => clause.kind === 'delete')
+        ? castTo({ kind: 'null', position }, parseTypeText(column.type))
+        : newValue(column.name, column.type),
     ),
   ];
   const from: TableReference = {
@@ -173,13 +188,14 @@ function clauseValues(table: Table, target: string, clause: MergeClause): Map<st
 
 function insertValues(table: Table, clause: MergeInsert): Map<string, Expression> {
   const all = [...(table.sd?.columns ?? []), ...table.partitionKeys];
-  const names = clause.columns?.map((column) => {
-    const name = column.name.toLowerCase();
-    if (!all.some((c) => c.name === name)) {
-      throw new SemanticError(10002, `Invalid column reference '${column.name}'`, { position: column.position });
-    }
-    return name;
-  }) ?? all.map((column) => column.name);
+  const names =
+    clause.columns?.map((column) => {
+      const name = column.name.toLowerCase();
+      if (!all.some((c) => c.name === name)) {
+        throw new SemanticError(10002, `Invalid column reference '${column.name}'`, { position: column.position });
+      }
+      return name;
+    }) ?? all.map((column) => column.name);
   if (names.length !== clause.values.length) {
     throw new SemanticError(
       10044,
@@ -191,7 +207,8 @@ function insertValues(table: Table, clause: MergeInsert): Map<string, Expression
   return new Map(
     all.map(({ name }) => {
       const value = values.get(name);
-      const resolved = value === undefined || value.kind === 'default' ? defaultOf(table, name, clause.position) : value;
+      const resolved =
+        value === undefined || value.kind === 'default' ? defaultOf(table, name, clause.position) : value;
       return [name, resolved] as const;
     }),
   );

@@ -58,7 +58,9 @@ function compare(sarg: Exclude<Sarg, { op: 'and' | 'or' | 'not' }>, value: SargL
     case 'isNull':
       return value === null;
     case 'nullSafeEquals':
-      return value === null || sarg.literal === null ? value === sarg.literal : sameOrder(value, sarg.literal, (o) => o === 0);
+      return value === null || sarg.literal === null
+        ? value === sarg.literal
+        : sameOrder(value, sarg.literal, (o) => o === 0);
     case 'equals':
       return sameOrder(value, sarg.literal, (order) => order === 0);
     case 'lessThan':

@@ -1,7 +1,7 @@
 import { SkepError } from '@skep/core';
 import type { Partition } from '@skep/rpc';
 import type { AlterTableAction, PartitionSpec, TableName } from '../parse/ast.js';
-import { type SessionContext, resolveTable } from './context.js';
+import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import { filterPartitions, nameOf, newPartition, partitionValues, requirePartition, specText } from './partitions.js';

@@ -1,5 +1,5 @@
 import { DEFAULT_PARTITION_NAME } from '@skep/core';
-import { type ColumnVector, vectorOf } from '@skep/orc';
+import { type AppendableValue, type ColumnVector, vectorOf } from '@skep/orc';
 import { formatValue, parseTypeName, toTypeDescription } from '../query.js';
 import { UnsupportedError } from './errors.js';
 
@@ -18,7 +18,7 @@ const msPerDay = 86_400_000;
  * The value a partition's text stands for. The default partition's name is NULL for all types but text, where Hive hands
  * out the name itself (recorded of Hive 4.0.1: golden case partitions). Text that is no value of the type is NULL, too.
  */
-function partitionValue(type: string, text: string): boolean | number | bigint | string | null | object {
+function partitionValue(type: string, text: string): AppendableValue {
   const hiveType = parseTypeName(type);
   switch (hiveType.kind) {
     case 'string':
@@ -48,7 +48,9 @@ function partitionValue(type: string, text: string): boolean | number | bigint |
       const match = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?)?$/.exec(text);
       if (match === null) return null;
       const ms = Date.parse(`${match[1]}T${match[2] ?? '00:00:00'}Z`);
-      return Number.isNaN(ms) ? null : { seconds: BigInt(Math.floor(ms / 1000)), nanos: Number((match[3] ?? '').padEnd(9, '0')) };
+      return Number.isNaN(ms)
+        ? null
+        : { seconds: BigInt(Math.floor(ms / 1000)), nanos: Number((match[3] ?? '').padEnd(9, '0')) };
     }
     case 'decimal': {
       const match = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text);
@@ -65,7 +67,11 @@ function partitionValue(type: string, text: string): boolean | number | bigint |
 /** The text of a value that names a partition: Hive's own text, the default partition's name for NULL and ''. */
 export function partitionText(type: string, vector: ColumnVector, row: number): string {
   const text = formatValue(parseTypeName(type), vector, row);
-  return text === 'NULL' && isNullAt(vector, row) ? DEFAULT_PARTITION_NAME : text === '' ? DEFAULT_PARTITION_NAME : text;
+  return text === 'NULL' && isNullAt(vector, row)
+    ? DEFAULT_PARTITION_NAME
+    : text === ''
+      ? DEFAULT_PARTITION_NAME
+      : text;
 }
 
 const isNullAt = (vector: ColumnVector, row: number): boolean =>

@@ -1,7 +1,7 @@
 import { DEFAULT_PARTITION_NAME, formatPartitionName } from '@skep/core';
 import { Partition, type Table } from '@skep/rpc';
 import type { Expression, PartitionFilter, PartitionSpec } from '../parse/ast.js';
-import { type SessionContext, emptyPartitionStatistics } from './context.js';
+import { emptyPartitionStatistics, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
 
 /** The values a PARTITION clause names: text, or undefined where the partition is dynamic. Keys in the table's own order. */

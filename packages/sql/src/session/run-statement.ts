@@ -1,5 +1,5 @@
 import { type LockComponent, LockType, type TxnType } from '@skep/rpc';
-import { type SessionContext, lockSettings } from './context.js';
+import { lockSettings, type SessionContext } from './context.js';
 import { ExecutionError } from './errors.js';
 import { lockComponents, type ReadEntity, type WriteEntity } from './lock-plan.js';
 import type { StatementResult } from './result.js';

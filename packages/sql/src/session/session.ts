@@ -2,8 +2,7 @@ import type { Configuration } from '@skep/config';
 import { parseStatement, type Statement, substitute } from '../parse/index.js';
 import { QueryEngine } from '../query.js';
 import { alterTable } from './alter-table.js';
-import { analyzeTable, msck } from './maintenance.js';
-import { type SessionContext, requireDatabase, resolveTable } from './context.js';
+import { requireDatabase, resolveTable, type SessionContext } from './context.js';
 import { createTable } from './create-table.js';
 import { createTableAsSelect } from './ctas.js';
 import { alterDatabase, createDatabase, describeDatabase, dropDatabase } from './databases.js';
@@ -14,6 +13,7 @@ import { SemanticError, UnsupportedError } from './errors.js';
 import { explain } from './explain.js';
 import { insert, multiInsert } from './insert.js';
 import { loadData } from './load-data.js';
+import { analyzeTable, msck } from './maintenance.js';
 import { merge } from './merge.js';
 import type { StatementResult } from './result.js';
 import { select } from './select.js';
@@ -92,17 +92,17 @@ export class Session {
     const { context } = this;
     switch (statement.kind) {
       case 'query':
-        return await select(context, statement, signal);
+        return await select(context, statement, text, signal);
       case 'insert':
         return await insert(context, statement, text, signal);
       case 'multi-insert':
         return await multiInsert(context, statement, text, signal);
       case 'update':
-        return await update(context, statement, signal);
+        return await update(context, statement, text, signal);
       case 'delete':
-        return await deleteRows(context, statement, signal);
+        return await deleteRows(context, statement, text, signal);
       case 'merge':
-        return await merge(context, statement, signal);
+        return await merge(context, statement, text, signal);
       case 'load':
         return await loadData(context, statement, signal);
       case 'truncate':

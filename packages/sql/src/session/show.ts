@@ -2,9 +2,9 @@ import { CompactionState, type CompactionType } from '@skep/rpc';
 import type { Expression, OrderItem, ShowStatement, ShowWhat } from '../parse/ast.js';
 import { functionNames } from '../query.js';
 import { compactionTypes, stateName } from './compact-statement.js';
-import { type SessionContext, qualify, requireDatabase, resolveTable } from './context.js';
-import { SemanticError, UnsupportedError } from './errors.js';
+import { qualify, requireDatabase, resolveTable, type SessionContext } from './context.js';
 import { sortedEntries } from './describe.js';
+import { SemanticError, UnsupportedError } from './errors.js';
 import { matchingPartitions, nameOf, partitionValues, requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
 import {
@@ -204,7 +204,7 @@ async function showCompactions(context: SessionContext, what: What<'compactions'
 function rowOrder(items: readonly OrderItem[]): (a: string[], b: string[]) => number {
   const keys = items.map(({ expression, direction }) => {
     const name = columnName(expression);
-    const index = compactionColumns.findIndex((c) => c === name);
+    const index = (compactionColumns as readonly string[]).indexOf(name);
     if (index < 0)
       throw new SemanticError(10004, `Invalid column '${name}' in ORDER BY of SHOW COMPACTIONS`, {
         position: expression.position,

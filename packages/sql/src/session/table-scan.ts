@@ -1,11 +1,4 @@
-import {
-  type AcidBatch,
-  type AcidSplit,
-  getAcidState,
-  planSplits,
-  type ScanOptions,
-  scanSplitSync,
-} from '@skep/acid';
+import { type AcidBatch, type AcidSplit, getAcidState, planSplits, type ScanOptions, scanSplitSync } from '@skep/acid';
 import { DEFAULT_PARTITION_NAME, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import {
   type ColumnVector,
@@ -25,8 +18,8 @@ import type { SessionContext } from './context.js';
 import { UnsupportedError } from './errors.js';
 import { formatOf } from './file-format.js';
 import { isFullAcid, isInsertOnly, isTransactional } from './lock-plan.js';
-import { partitionVector } from './partition-value.js';
 import { fileConjuncts, mayMatch } from './partition-pruning.js';
+import { partitionVector } from './partition-value.js';
 import { nameOf } from './partitions.js';
 import type { StatementTransaction } from './statement-transaction.js';
 
@@ -73,7 +66,9 @@ export async function prepareScan(
     : ValidWriteIdList.allValid();
   const txns = ValidTxnList.parse(transaction.validTxns);
   const partitions = await partitionsOf(context, table);
-  const chosen = partitions.filter((partition) => partition === undefined || partitionMayMatch(table, partition, predicate));
+  const chosen = partitions.filter(
+    (partition) => partition === undefined || partitionMayMatch(table, partition, predicate),
+  );
   const folders: ScannedFolder[] = [];
   const insertOnly = !isFullAcid(table);
   for (const partition of chosen) {
@@ -102,10 +97,16 @@ async function partitionsOf(context: SessionContext, table: Table): Promise<(Par
 }
 
 /** Names of the partitions a predicate leaves, for locks. */
-export async function readPartitions(context: SessionContext, table: Table, predicate: readonly Sarg[]): Promise<string[]> {
+export async function readPartitions(
+  context: SessionContext,
+  table: Table,
+  predicate: readonly Sarg[],
+): Promise<string[]> {
   const partitions = await partitionsOf(context, table);
   return partitions
-    .filter((partition): partition is Partition => partition !== undefined && partitionMayMatch(table, partition, predicate))
+    .filter(
+      (partition): partition is Partition => partition !== undefined && partitionMayMatch(table, partition, predicate),
+    )
     .map((partition) => nameOf(table, partition.values));
 }
 
@@ -130,7 +131,10 @@ function scan(
   const scanOptions: ScanOptions = {
     ...options,
     columns: dataColumns.map((name) => schema.fieldNames.indexOf(name)),
-    sarg: { op: 'and', children: fileConjuncts(request.predicate, (column) => schema.fieldNames.includes(column.split('.')[0])) },
+    sarg: {
+      op: 'and',
+      children: fileConjuncts(request.predicate, (column) => schema.fieldNames.includes(column.split('.')[0])),
+    },
     rowIds: request.columns.includes(rowIdColumn) && !isInsertOnly(table) && isTransactional(table),
   };
   const batches = scanFolders(context, folders, scanOptions, (batch, folder, path) =>
@@ -216,4 +220,7 @@ function rowIdVector(batch: AcidBatch): StructVector {
 }
 
 const repeated = (type: TypeDescription, value: string | bigint | null, length: number): ColumnVector =>
-  vectorOf(type, Array.from({ length }, () => value));
+  vectorOf(
+    type,
+    Array.from({ length }, () => value),
+  );

@@ -19,7 +19,11 @@ export interface WriteLeg {
   readonly dynamicOperation?: DataOperation;
 }
 
-type PartitionWriter = { write(rows: StructVector | RowIdVectors): Promise<void>; close(): Promise<WriteResult>; abort(): Promise<void> };
+type PartitionWriter = {
+  write(rows: StructVector | RowIdVectors): Promise<void>;
+  close(): Promise<WriteResult>;
+  abort(): Promise<void>;
+};
 
 /** Open files a statement may hold at once over all partitions (hive.exec.max.dynamic.partitions.pernode). */
 const maxPartitions = 1000;
@@ -45,7 +49,8 @@ export class TableWriter {
     if (formatOf(table.sd?.inputFormat ?? '') !== 'orc') {
       throw new UnsupportedError(`Writing ${table.database}.${table.name}, whose files are ${table.sd?.outputFormat},`);
     }
-    if (!isTransactional(table)) throw new UnsupportedError(`Writing into ${table.database}.${table.name}, which is not transactional,`);
+    if (!isTransactional(table))
+      throw new UnsupportedError(`Writing into ${table.database}.${table.name}, which is not transactional,`);
     const writeId = await transaction.writeIdOf(table.database, table.name);
     return new TableWriter(context, transaction, leg, writeId);
   }
@@ -63,7 +68,11 @@ export class TableWriter {
    * `rows`: the data columns of inserts or the ROW__IDs of deletes; `keys`: the partition columns, a vector each in the
    * table's order, or text where the value is fixed for the statement.
    */
-  async write(rows: StructVector | RowIdVectors, length: number, keys: readonly (ColumnVector | string)[]): Promise<void> {
+  async write(
+    rows: StructVector | RowIdVectors,
+    length: number,
+    keys: readonly (ColumnVector | string)[],
+  ): Promise<void> {
     if (length === 0) return;
     this.rowsIn += BigInt(length);
     for (const [name, group] of this.groups(length, keys)) {
@@ -102,7 +111,9 @@ export class TableWriter {
     }
     const rowsOf = new Map<string, number[]>();
     for (let row = 0; row < length; row++) {
-      const values = keys.map((key, i) => (typeof key === 'string' ? key : partitionText(partitionKeys[i].type, key, row)));
+      const values = keys.map((key, i) =>
+        typeof key === 'string' ? key : partitionText(partitionKeys[i].type, key, row),
+      );
       const name = this.remember(values);
       const known = rowsOf.get(name);
       if (known === undefined) rowsOf.set(name, [row]);

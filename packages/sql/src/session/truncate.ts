@@ -1,6 +1,6 @@
 import { writeEmptyBase } from '@skep/acid';
 import type { TruncateStatement } from '../parse/ast.js';
-import { type SessionContext, resolveTable } from './context.js';
+import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import { matchingPartitions, nameOf, partitionValues } from './partitions.js';
@@ -26,7 +26,9 @@ export async function truncate(
         throw new SemanticError(10146, `Cannot truncate a view: ${table.name}`, { position: statement.table.position });
       }
       if (table.tableType !== 'MANAGED_TABLE' && !statement.force) {
-        throw new SemanticError(10146, `Cannot truncate non-managed table ${table.name}.`, { position: statement.table.position });
+        throw new SemanticError(10146, `Cannot truncate non-managed table ${table.name}.`, {
+          position: statement.table.position,
+        });
       }
       const values = statement.partition === undefined ? new Map() : partitionValues(table, statement.partition);
       const partitions = table.partitionKeys.length === 0 ? [] : await matchingPartitions(context, table, values);

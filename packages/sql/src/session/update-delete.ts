@@ -2,7 +2,7 @@ import { DataOperation, type Table } from '@skep/rpc';
 import type { Assignment, DeleteStatement, Expression, TableReference, UpdateStatement } from '../parse/ast.js';
 import { parseTypeText } from '../parse/index.js';
 import { castTo, columnRef, item, selectQuery } from './ast-builders.js';
-import { type SessionContext, resolveTable } from './context.js';
+import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
 import { defaultOf, withConstraintColumns } from './insert-query.js';
 import { isFullAcid, isInsertOnly, isTransactional, type ReadEntity, type WriteEntity } from './lock-plan.js';
@@ -19,6 +19,7 @@ const rowIdAlias = '_row_id';
 export async function update(
   context: SessionContext,
   statement: UpdateStatement,
+  text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
   return await runStatement(
@@ -39,22 +40,36 @@ export async function update(
       const rows = selectQuery([...values, ...keys, rowId], targetTable(statement, table), statement.where, position);
       const names = [...data, ...table.partitionKeys.map((key) => key.name), rowIdAlias];
       const { query, checks } = withConstraintColumns(table, rows, names);
-      const analysis = await analyzeInSession(context, query);
+      const analysis = await analyzeInSession(context, query, text);
       return {
         ...entities(table, analysis, 'update'),
         run: async (transaction) => {
           const dynamicOperation = DataOperation.DATA_OPERATION_UPDATE;
           const deleteId = transaction.nextStatementId();
           const insertId = transaction.nextStatementId();
-          const deletes = await TableWriter.open(context, transaction, { table, statementId: deleteId, kind: 'delete', dynamicOperation });
-          const inserts = await TableWriter.open(context, transaction, { table, statementId: insertId, kind: 'insert', dynamicOperation });
+          const deletes = await TableWriter.open(context, transaction, {
+            table,
+            statementId: deleteId,
+            kind: 'delete',
+            dynamicOperation,
+          });
+          const inserts = await TableWriter.open(context, transaction, {
+            table,
+            statementId: insertId,
+            kind: 'insert',
+            dynamicOperation,
+          });
           try {
             for await (const batch of queryRows(context, transaction, analysis, signal)) {
               const at = data.length + table.partitionKeys.length;
               enforce(table, checks, batch.children.slice(at + 1));
               const partition = batch.children.slice(data.length, at);
               await deletes.write(rowIdsOf(batch.children[at]), batch.length, partition);
-              await inserts.write(columnsAsStruct(data, batch.children.slice(0, data.length), batch.length), batch.length, partition);
+              await inserts.write(
+                columnsAsStruct(data, batch.children.slice(0, data.length), batch.length),
+                batch.length,
+                partition,
+              );
             }
             const { deletedRows } = await deletes.close();
             await inserts.close();
@@ -75,6 +90,7 @@ export async function update(
 export async function deleteRows(
   context: SessionContext,
   statement: DeleteStatement,
+  text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
   return await runStatement(
@@ -86,7 +102,7 @@ export async function deleteRows(
       const keys = table.partitionKeys.map((key) => item(columnRef([alias, key.name], position), key.name));
       const rowId = item(columnRef([alias, 'ROW__ID'], position), rowIdAlias);
       const query = selectQuery([...keys, rowId], targetTable(statement, table), statement.where, position);
-      const analysis = await analyzeInSession(context, query);
+      const analysis = await analyzeInSession(context, query, text);
       return {
         ...entities(table, analysis, 'delete'),
         run: async (transaction) => {
@@ -149,13 +165,19 @@ function entities(
 /** UPDATE, DELETE and MERGE want a full ACID table and say what else it is. */
 export async function requireFullAcid(context: SessionContext, table: Table, verb: string): Promise<Table> {
   if (context.conf.get('hive.txn.manager')?.endsWith('DummyTxnManager')) {
-    throw new SemanticError(10294, `Attempt to do ${verb === 'merge' ? 'update or delete' : 'update or delete'} using transaction manager that does not support these operations.`);
+    throw new SemanticError(
+      10294,
+      `Attempt to do ${verb === 'merge' ? 'update or delete' : 'update or delete'} using transaction manager that does not support these operations.`,
+    );
   }
   if (table.tableType === 'VIRTUAL_VIEW' || table.tableType === 'MATERIALIZED_VIEW') {
     throw new SemanticError(10402, `You cannot update or delete records in a view: ${table.name}`);
   }
   if (isInsertOnly(table)) {
-    throw new SemanticError(10414, `Attempt to do update or delete on table ${table.database}.${table.name} that is insert-only transactional`);
+    throw new SemanticError(
+      10414,
+      `Attempt to do update or delete on table ${table.database}.${table.name} that is insert-only transactional`,
+    );
   }
   if (!isTransactional(table) || !isFullAcid(table)) {
     throw new SemanticError(10297, `Attempt to do update or delete on table ${table.name} that is not transactional`);
@@ -179,11 +201,12 @@ export function checkAssignments(table: Table, assignments: readonly Assignment[
       );
     }
     if (table.sd.bucketColumns.includes(name)) {
-      throw new SemanticError(10302, `Updating values of bucketing columns is not supported.  Column ${name}.`, { position });
+      throw new SemanticError(10302, `Updating values of bucketing columns is not supported.  Column ${name}.`, {
+        position,
+      });
     }
     if (values.has(name)) throw new SemanticError(10036, `Duplicate column name: ${name} in SET`, { position });
     values.set(name, value.kind === 'default' ? defaultOf(table, name, position) : value);
   }
   return values;
 }
-

@@ -1,6 +1,6 @@
 import { type FieldSchema, LockType, StorageDescriptor, Table } from '@skep/rpc';
 import type { AlterViewStatement, CreateViewStatement } from '../parse/ast.js';
-import { type SessionContext, findTable, nowSeconds, qualify, resolveTable, toRecord } from './context.js';
+import { findTable, nowSeconds, qualify, resolveTable, type SessionContext, toRecord } from './context.js';
 import { alreadyExists } from './create-table.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
 import { fileFormats } from './file-format.js';
@@ -23,7 +23,7 @@ export async function createView(
     context,
     async () => {
       const existing = await findTable(context, database, name);
-      const { analyzed, reads } = await analyzeInSession(context, statement.query);
+      const { columns: produced, reads } = await analyzeInSession(context, statement.query, text);
       return {
         reads,
         writes: [],
@@ -39,13 +39,13 @@ export async function createView(
               );
             }
           }
-          if (statement.columns.length > 0 && statement.columns.length !== analyzed.columns.length) {
+          if (statement.columns.length > 0 && statement.columns.length !== produced.length) {
             throw new SemanticError(
               10041,
               'The number of columns produced by the SELECT clause does not match the number of column names specified by CREATE VIEW',
             );
           }
-          const columns = analyzed.columns.map(
+          const columns = produced.map(
             (column, i): FieldSchema => ({
               name: (statement.columns[i]?.name.name ?? column.name).toLowerCase(),
               type: column.type,
@@ -114,7 +114,7 @@ export async function alterView(
       if (before.tableType !== 'VIRTUAL_VIEW') throw new MetaError(`${before.database}.${before.name} is not a view`);
       const after = Table.fromPartial(before);
       const { action } = statement;
-      const analysis = action.kind === 'as' ? await analyzeInSession(context, action.query) : undefined;
+      const analysis = action.kind === 'as' ? await analyzeInSession(context, action.query, text) : undefined;
       return {
         reads: analysis?.reads ?? [],
         writes: [],
@@ -132,7 +132,7 @@ export async function alterView(
               break;
             case 'as': {
               const original = text.slice(action.query.position.start, action.query.position.end);
-              const columns = (analysis?.analyzed.columns ?? []).map(({ name, type }): FieldSchema => ({ name, type }));
+              const columns = (analysis?.columns ?? []).map(({ name, type }): FieldSchema => ({ name, type }));
               const made = viewDefinition(context, before.database, before.name, columns, original);
               Object.assign(after, { sd: made.sd, viewOriginalText: original, viewExpandedText: original });
               break;

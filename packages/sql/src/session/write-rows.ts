@@ -1,7 +1,7 @@
-import { type ColumnVector, isNull, type LongVector, type IntVector, type StructVector } from '@skep/orc';
+import type { RowIdVectors } from '@skep/acid';
+import { type ColumnVector, type IntVector, isNull, type LongVector, type StructVector } from '@skep/orc';
 import { type Constraint, Constraint_Kind, type Table } from '@skep/rpc';
 import { ExecutionError } from './errors.js';
-import type { RowIdVectors } from '@skep/acid';
 
 /** Fails the statement at the first row that breaks an enforced constraint; `tests` are the last columns of the batch. */
 export function enforce(table: Table, checks: readonly Constraint[], tests: readonly ColumnVector[]): void {
@@ -14,13 +14,19 @@ export function enforce(table: Table, checks: readonly Constraint[], tests: read
         constraint.kind === Constraint_Kind.KIND_NOT_NULL
           ? `NOT NULL constraint violated: column ${constraint.columns[0]}`
           : `CHECK constraint violated: ${constraint.expression}`;
-      throw new ExecutionError(`${what} (constraint ${constraint.name || 'without a name'} of ${table.database}.${table.name})`);
+      throw new ExecutionError(
+        `${what} (constraint ${constraint.name || 'without a name'} of ${table.database}.${table.name})`,
+      );
     }
   });
 }
 
 /** Some columns of a batch as a batch of their own. */
-export const columnsAsStruct = (names: readonly string[], columns: readonly ColumnVector[], length: number): StructVector => ({
+export const columnsAsStruct = (
+  names: readonly string[],
+  columns: readonly ColumnVector[],
+  length: number,
+): StructVector => ({
   kind: 'struct',
   length,
   fieldNames: names,

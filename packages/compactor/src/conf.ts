@@ -1,0 +1,43 @@
+/** What the compactor takes from the configuration; Hive's names (without `hive.compactor.`) and defaults. */
+export interface CompactorConf {
+  /** delta.num.threshold: more current delta folders than this start a compaction. */
+  readonly deltaNumThreshold: number;
+  /** delta.pct.threshold: size of the deltas in relation to the base that starts a major compaction. */
+  readonly deltaPctThreshold: number;
+  readonly abortedTxnThreshold: number;
+  /** Below 0: age of aborted transactions does not matter. */
+  readonly abortedTxnTimeThresholdMs: number;
+  readonly failedCompactsThreshold: number;
+  readonly failedRetryTimeMs: number;
+  readonly checkIntervalMs: number;
+  readonly workerTimeoutMs: number;
+  readonly workerSleepMs: number;
+  readonly cleanerRunIntervalMs: number;
+  readonly cleanerRetryMaxAttempts: number;
+  readonly cleanerRetryRetentionMs: number;
+  /** cleaner.retention.time.seconds when delayed.cleanup.enabled, else 0. */
+  readonly cleanerDelayMs: number;
+  /** clean.aborts.using.cleaner */
+  readonly cleanAbortsUsingCleaner: boolean;
+  readonly compactInsertOnly: boolean;
+  readonly txnTimeoutMs: number;
+}
+
+export const DEFAULT_COMPACTOR_CONF: CompactorConf = {
+  deltaNumThreshold: 10,
+  deltaPctThreshold: 0.1,
+  abortedTxnThreshold: 1000,
+  abortedTxnTimeThresholdMs: 12 * 3_600_000,
+  failedCompactsThreshold: 2,
+  failedRetryTimeMs: 7 * 24 * 3_600_000,
+  checkIntervalMs: 300_000,
+  workerTimeoutMs: 86_400_000,
+  workerSleepMs: 10_800,
+  cleanerRunIntervalMs: 5_000,
+  cleanerRetryMaxAttempts: 5,
+  cleanerRetryRetentionMs: 300_000,
+  cleanerDelayMs: 0,
+  cleanAbortsUsingCleaner: true,
+  compactInsertOnly: true,
+  txnTimeoutMs: 300_000,
+};

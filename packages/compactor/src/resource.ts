@@ -1,0 +1,45 @@
+import { SkepError } from '@skep/core';
+import { createStruct, parseType, type TypeDescription } from '@skep/orc';
+import type { Partition, Table } from '@skep/rpc';
+import type { CompactorServices } from './services.js';
+
+/** A table or a partition as the compactor sees it. */
+export interface CompactedResource {
+  readonly table: Table;
+  readonly partition: Partition | undefined;
+  /** The folder whose files are compacted. */
+  readonly location: string;
+  readonly insertOnly: boolean;
+}
+
+/** The table and folder a request names; undefined: gone. */
+export async function findResource(
+  services: CompactorServices,
+  names: { database: string; table: string; partition?: string | undefined },
+): Promise<CompactedResource | undefined> {
+  const table = await tableOf(services, names.database, names.table);
+  if (table === undefined) return undefined;
+  const insertOnly = table.parameters.transactional_properties?.toLowerCase() === 'insert_only';
+  if (names.partition === undefined)
+    return { table, partition: undefined, location: table.sd?.location ?? '', insertOnly };
+  const { partitions } = await services.catalog.getPartitions({
+    database: names.database,
+    table: names.table,
+    names: [names.partition],
+  });
+  if (partitions.length === 0) return undefined;
+  return { table, partition: partitions[0], location: partitions[0].sd?.location ?? '', insertOnly };
+}
+
+async function tableOf(services: CompactorServices, database: string, name: string): Promise<Table | undefined> {
+  try {
+    return (await services.catalog.getTable({ database, name })).table;
+  } catch (error) {
+    if (error instanceof SkepError && error.code === 'NO_SUCH_OBJECT') return undefined;
+    throw error;
+  }
+}
+
+/** The table's columns, without the partition columns, as ORC's struct. */
+export const schemaOf = (table: Table): TypeDescription =>
+  createStruct((table.sd?.columns ?? []).map((column) => [column.name, parseType(column.type)] as const));
