@@ -32,7 +32,11 @@ const BANNED = [
   },
   { pattern: /\bnew Error\(/, why: 'errors are subclasses of SkepError', except: [] },
   { pattern: /\bconsole\.\w+\(/, why: 'nothing but the command line writes to the terminal', except: [] },
-  { pattern: /^\s*\/\/ @ts-(ignore|nocheck|expect-error)|\bas any\b|[:<(,|]\s*any\s*[;,)>|=[]/, why: 'types are strict', except: [] },
+  {
+    pattern: /^\s*\/\/ @ts-(ignore|nocheck|expect-error)|\bas any\b|:\s*any\s*[;,)=|]|<any[>,]|\bany\[\]/,
+    why: 'types are strict',
+    except: [],
+  },
 ];
 
 /** Problems, one line each. */

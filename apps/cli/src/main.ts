@@ -4,7 +4,7 @@ import { errorLine, errorStack, UsageError } from './error-line.js';
 import { type CliIo, processIo } from './io.js';
 import { OUTPUT_FORMATS, type OutputFormat } from './output/rows.js';
 import { type RunOptions, readScript, ScriptRunner } from './run-script.js';
-import { VERSION } from './version.js';
+import { version } from './version.js';
 
 interface ShellOptions {
   readonly execute?: string[];
@@ -64,7 +64,7 @@ function commandLine(io: CliIo, exit: (code: number) => void): Command {
     .description(
       'Hive ACID tables without Hive: transactions, merge-on-read and compaction on ORC files that Hive reads.',
     )
-    .version(VERSION, '-V, --version')
+    .version(version, '-V, --version')
     .option('-e, --execute <sql>', 'run statements and end; may be repeated', list)
     .option('-f, --file <path>', 'run a script and end, - for standard input; may be repeated', list)
     .addOption(

@@ -1,2 +1,2 @@
 /** Of the package; a test compares it with package.json. */
-export const VERSION = '0.1.0';
+export const version = '0.1.0';

@@ -4,6 +4,7 @@ import type { CaseOutcome } from './report.js';
 /** Where another answer than the recorded one is right: test/golden/deviations.json. The list may only shrink. */
 export interface Deviation {
   readonly case: string;
+  readonly mode: 'read' | 'replay';
   /** From 1. */
   readonly step: number;
   readonly statement: string;
@@ -29,11 +30,14 @@ export const readDeviations = (path: string): DeviationList => JSON.parse(readFi
 /** The rows that are right in place of the recorded ones, where the list has the step. */
 export function deviationOf(
   list: DeviationList,
+  mode: Deviation['mode'],
   caseName: string,
   step: number,
   statement: string,
 ): Deviation | undefined {
-  return list.steps.find((d) => d.case === caseName && d.step === step + 1 && d.statement === statement);
+  return list.steps.find(
+    (d) => d.case === caseName && d.mode === mode && d.step === step + 1 && d.statement === statement,
+  );
 }
 
 export function applyDeviation(deviation: Deviation, rows: readonly string[]): string[] {
@@ -47,7 +51,9 @@ export function unusedDeviations(list: DeviationList, outcomes: readonly CaseOut
     return (
       outcome?.error === undefined &&
       outcome !== undefined &&
-      !outcome.steps.some((s) => s.mode === 'replay' && s.step + 1 === deviation.step && s.deviation !== undefined)
+      !outcome.steps.some(
+        (s) => s.mode === deviation.mode && s.step + 1 === deviation.step && s.deviation !== undefined,
+      )
     );
   });
 }

@@ -2,10 +2,15 @@ import { join } from 'node:path';
 import { isNull } from '@skep/orc';
 import type { GoldenCase, RecordedReadings, RecordedStep, RecordedTrinoTable } from './case-file.js';
 import { compareRows } from './compare-rows.js';
+import { applyDeviation, type Deviation, type DeviationList, deviationOf } from './deviations.js';
 import { describeError } from './golden-error.js';
 import { type FolderTable, readTable } from './read-table.js';
 import type { StepOutcome } from './report.js';
 import { pythonBytes, trinoColumn, trinoRow } from './trino-text.js';
+
+const NONE: DeviationList = { steps: [], rules: [] };
+
+type Verdict = Pick<StepOutcome, 'problem' | 'expected' | 'got' | 'deviation'>;
 
 interface Reading {
   readonly step: number;
@@ -19,11 +24,14 @@ interface Reading {
 }
 
 /** Reads the files of a case under the recorded lists of write ids, and compares rows and ROW__IDs exactly. */
-export async function readCase(golden: GoldenCase): Promise<StepOutcome[]> {
+export async function readCase(golden: GoldenCase, deviations: DeviationList = NONE): Promise<StepOutcome[]> {
   const outcomes: StepOutcome[] = [];
   for (const reading of readingsOf(golden)) {
     const { step, statement } = reading;
-    const verdict = await compareReading(reading).catch((error: unknown) => ({ problem: describeError(error) }));
+    const listed = deviationOf(deviations, 'read', golden.name, step, statement);
+    const verdict = await compareReading(reading, listed).catch(
+      (error: unknown): Verdict => ({ problem: describeError(error) }),
+    );
     outcomes.push({ mode: 'read', step, statement, passed: verdict.problem === undefined, ...verdict });
   }
   return outcomes;
@@ -78,6 +86,7 @@ function trinoReading(folder: string, recorded: RecordedTrinoTable): Reading {
     partitionColumns: columns.filter(isPartition),
     transactional: true,
     insertOnly: false,
+    defaultPartition: 'NULL',
     cellText: (vector, row) =>
       vector.kind === 'binary' && !isNull(vector, row)
         ? pythonBytes(vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1]))
@@ -92,13 +101,14 @@ function trinoReading(folder: string, recorded: RecordedTrinoTable): Reading {
   };
 }
 
-async function compareReading(reading: Reading): Promise<{ problem?: string; expected?: string[]; got?: string[] }> {
+async function compareReading(reading: Reading, deviation?: Deviation): Promise<Verdict> {
   const rows = await readTable(reading.table);
   const got = (reading.form === undefined ? rows : rows.map(reading.form)).sort();
   if (reading.rows === undefined) {
     return got.length === reading.rowCount ? {} : { problem: `${got.length} rows instead of ${reading.rowCount}` };
   }
-  const expected = [...reading.rows].sort();
+  const expected = (deviation === undefined ? [...reading.rows] : applyDeviation(deviation, reading.rows)).sort();
   const problem = compareRows(expected, got, { statement: '', columns: [], maskRowIds: false });
-  return problem === undefined ? {} : { problem, expected, got };
+  if (problem !== undefined) return { problem, expected, got };
+  return deviation === undefined ? {} : { deviation: deviation.reason };
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAcidState, planSplits, scanSplit } from '@skep/acid';
-import { parsePartitionPathElement, ValidTxnList, ValidWriteIdList } from '@skep/core';
+import { DEFAULT_PARTITION_NAME, parsePartitionPathElement, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import type { ColumnVector } from '@skep/orc';
 import { type HiveType, parseTypeName, structOf, toTypeDescription } from '@skep/sql';
 import { localFileSystem } from '@skep/storage';
@@ -21,6 +21,8 @@ export interface FolderTable {
   readonly insertOnly: boolean;
   /** Absent: all committed. */
   readonly validWriteIds?: string;
+  /** The text of a text column's default partition; Hive prints its name. */
+  readonly defaultPartition?: string;
   /** Another text than Hive's for some values. */
   readonly cellText?: (vector: ColumnVector, row: number) => string | undefined;
 }
@@ -54,7 +56,10 @@ export async function readTable(table: FolderTable): Promise<string[]> {
   const format = table.inputFormat ?? 'org.apache.hadoop.hive.ql.io.orc.OrcInputFormat';
   const rows: string[] = [];
   for (const partition of partitionsOf(table.dir, table.partitionColumns)) {
-    const tail = partition.values.map((value) => value ?? 'NULL');
+    const tail = partition.values.map((value, i) => {
+      const isText = /:(string|varchar|char)\b/.test(table.partitionColumns[i]);
+      return value ?? (isText ? (table.defaultPartition ?? DEFAULT_PARTITION_NAME) : 'NULL');
+    });
     const read = /OrcInputFormat$/.test(format)
       ? readOrc(table, partition.dir)
       : readOther(table, partition.dir, format);

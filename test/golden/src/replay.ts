@@ -222,7 +222,7 @@ class Replay {
       return problem === undefined ? {} : { problem, expected, got };
     }
     const rules = this.rules(statement, columns);
-    const listed = deviationOf(this.deviations, this.name, index, statement);
+    const listed = deviationOf(this.deviations, 'replay', this.name, index, statement);
     if (listed !== undefined) {
       const expected = applyDeviation(listed, recorded);
       const problem = compareRows(expected, rows, rules);

@@ -65,7 +65,15 @@ describe('formats', () => {
       b: 'binary',
       f: 'double',
     };
-    const row = [[1, null], [[7, 9007199254740993n]], { x: true, y: 0.5 }, '12345678901234.5', 0, Buffer.from([255]), Number.NaN];
+    const row = [
+      [1, null],
+      [[7, 9007199254740993n]],
+      { x: true, y: 0.5 },
+      '12345678901234.5',
+      0,
+      Buffer.from([255]),
+      Number.NaN,
+    ];
     const values = [...row];
     values[3] = { unscaled: 123456789012345000n, scale: 4 };
     expect(await shown(result(types, [values]), 'json')).toBe(
@@ -74,8 +82,18 @@ describe('formats', () => {
   });
 
   it('table draws a box, numbers to the right', async () => {
-    expect(await shown(result({ id: 'int', s: 'string' }, [[1, '日本'], [10, 'a\nb']]), 'table')).toBe(
-      ['+----+------+', '| id | s    |', '+----+------+', '|  1 | 日本 |', '| 10 | a\\nb |', '+----+------+', ''].join('\n'),
+    expect(
+      await shown(
+        result({ id: 'int', s: 'string' }, [
+          [1, '日本'],
+          [10, 'a\nb'],
+        ]),
+        'table',
+      ),
+    ).toBe(
+      ['+----+------+', '| id | s    |', '+----+------+', '|  1 | 日本 |', '| 10 | a\\nb |', '+----+------+', ''].join(
+        '\n',
+      ),
     );
   });
 
