@@ -14,3 +14,6 @@ export { nullVector } from './vector/constant.js';
 export { concatVectors, filterVector, sliceVector } from './vector/rearrange.js';
 export * from './vector/value.js';
 export * from './vector.js';
+export { InvalidWriteError } from './write/errors.js';
+export type { OrcWriterOptions, StripeEvent } from './write/options.js';
+export { OrcWriter } from './write/orc-writer.js';

@@ -1,3 +1,4 @@
+export { BloomFilter, bitsetBytes } from './bloom-filter.js';
 export { BooleanRleDecoder, BooleanRleEncoder } from './boolean-rle.js';
 export { ByteCursor } from './byte-cursor.js';
 export { ByteRleDecoder, ByteRleEncoder } from './byte-rle.js';

@@ -16,6 +16,12 @@ export class OutputBuffer {
     this.bytes = grown;
   }
 
+  putBytes(source: Uint8Array): void {
+    this.reserve(source.length);
+    this.bytes.set(source, this.length);
+    this.length += source.length;
+  }
+
   /** A copy of what was written. */
   toBytes(): Uint8Array {
     return this.bytes.slice(0, this.length);

@@ -1,0 +1,7 @@
+/** unscaled × 10^-scale without zeros at its end, as HiveDecimal.toString prints it. */
+export function decimalText(unscaled: bigint, scale: number): string {
+  const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  const fraction = scale === 0 ? '' : digits.slice(-scale).replace(/0+$/, '');
+  return `${unscaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}

@@ -1,0 +1,95 @@
+import type { ColumnStatistics } from '../../proto/gen/orc_proto.js';
+import { compareBytes } from '../compare-bytes.js';
+import { Statistics } from './statistics.js';
+import { lowerBound, MOST_RECORDED_BYTES, upperBound } from './string-bounds.js';
+
+const UTF8 = new TextDecoder();
+const EMPTY = new Uint8Array(0);
+
+/** string, char and varchar: the least and greatest by bytes, or bounds of them where they are longer than 1024 bytes. */
+export class StringStatistics extends Statistics {
+  private min: Uint8Array = EMPTY;
+  private minIsBound = false;
+  private max: Uint8Array | undefined = EMPTY;
+  private maxIsBound = false;
+  private seen = false;
+  private sum = 0;
+
+  /** Adds to the bytes of all values. */
+  addLength(bytes: number): void {
+    this.sum += bytes;
+  }
+
+  /** Looks whether bytes[start, end) is a new extreme. */
+  addRange(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.seen) {
+      this.seen = true;
+      this.setMin(bytes, start, end);
+      this.setMax(bytes, start, end);
+    } else if (compareBytes(bytes, start, end, this.min, 0, this.min.length) < 0) this.setMin(bytes, start, end);
+    else if (this.max !== undefined && compareBytes(bytes, start, end, this.max, 0, this.max.length) > 0) {
+      this.setMax(bytes, start, end);
+    }
+  }
+
+  private setMin(bytes: Uint8Array, start: number, end: number): void {
+    this.minIsBound = end - start > MOST_RECORDED_BYTES;
+    this.min = this.minIsBound ? lowerBound(bytes, start, end) : bytes.slice(start, end);
+  }
+
+  /** Undefined is above everything: a long value that has no upper bound of 1024 bytes. */
+  private setMax(bytes: Uint8Array, start: number, end: number): void {
+    this.maxIsBound = end - start > MOST_RECORDED_BYTES;
+    this.max = this.maxIsBound ? upperBound(bytes, start, end) : bytes.slice(start, end);
+  }
+
+  override merge(other: this): void {
+    super.merge(other);
+    this.sum += other.sum;
+    if (!other.seen) return;
+    if (!this.seen || compareBytes(other.min, 0, other.min.length, this.min, 0, this.min.length) < 0) {
+      this.min = other.min;
+      this.minIsBound = other.minIsBound;
+    }
+    const { max } = this;
+    const larger =
+      max !== undefined &&
+      (other.max === undefined || compareBytes(other.max, 0, other.max.length, max, 0, max.length) > 0);
+    if (!this.seen || larger) {
+      this.max = other.max;
+      this.maxIsBound = other.maxIsBound;
+    }
+    this.seen = true;
+  }
+
+  protected override details(): ColumnStatistics {
+    if (!this.seen) return { stringStatistics: {} };
+    const min = UTF8.decode(this.min);
+    const max = this.max === undefined ? undefined : UTF8.decode(this.max);
+    return {
+      stringStatistics: {
+        ...(this.minIsBound ? { lowerBound: min } : { minimum: min }),
+        ...(this.maxIsBound ? { upperBound: max } : { maximum: max }),
+        sum: BigInt(this.sum),
+      },
+    };
+  }
+}
+
+/** binary: the bytes of all values. */
+export class BinaryStatistics extends Statistics {
+  private sum = 0;
+
+  addLength(bytes: number): void {
+    this.sum += bytes;
+  }
+
+  override merge(other: this): void {
+    super.merge(other);
+    this.sum += other.sum;
+  }
+
+  protected override details(): ColumnStatistics {
+    return { binaryStatistics: { sum: BigInt(this.sum) } };
+  }
+}

@@ -1,0 +1,186 @@
+import type { ColumnStatistics } from '../../proto/gen/orc_proto.js';
+import { Statistics } from './statistics.js';
+
+const LONG_MAX = (1n << 63n) - 1n;
+const LONG_MIN = -(1n << 63n);
+
+/** Sum of 64-bit values by halves, which stay exact in doubles for 2^20 values and more. */
+export function sumOfLongs(halves: Int32Array, from: number, count: number, stride = 2): bigint {
+  let low = 0;
+  let high = 0;
+  for (let p = from * stride, end = (from + count) * stride; p < end; p += stride) {
+    low += halves[p] >>> 0;
+    high += halves[p + 1];
+  }
+  return BigInt(high) * 0x100000000n + BigInt(low);
+}
+
+/** tinyint to bigint. The sum is left out once it does not fit 64 bits. */
+export class IntegerStatistics extends Statistics {
+  private min = LONG_MAX;
+  private max = LONG_MIN;
+  private sum: bigint | undefined = 0n;
+
+  addInts(values: Int32Array | Int16Array | Int8Array, from: number, count: number): void {
+    if (count === 0) return;
+    let min = values[from];
+    let max = min;
+    let sum = 0;
+    for (let i = from; i < from + count; i++) {
+      const value = values[i];
+      if (value < min) min = value;
+      if (value > max) max = value;
+      sum += value;
+    }
+    this.add(BigInt(min), BigInt(max), BigInt(sum));
+  }
+
+  addLongs(values: BigInt64Array, from: number, count: number): void {
+    if (count === 0) return;
+    let min = from;
+    let max = from;
+    for (let i = from + 1; i < from + count; i++) {
+      if (values[i] < values[min]) min = i;
+      if (values[i] > values[max]) max = i;
+    }
+    const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+    this.add(values[min], values[max], sumOfLongs(halves, from, count));
+  }
+
+  override merge(other: this): void {
+    super.merge(other);
+    this.add(other.min, other.max, other.sum);
+  }
+
+  private add(min: bigint, max: bigint, sum: bigint | undefined): void {
+    if (min < this.min) this.min = min;
+    if (max > this.max) this.max = max;
+    const total = this.sum === undefined || sum === undefined ? undefined : this.sum + sum;
+    this.sum = total !== undefined && (total > LONG_MAX || total < LONG_MIN) ? undefined : total;
+  }
+
+  protected override details(): ColumnStatistics {
+    const range = this.count > 0 ? { minimum: this.min, maximum: this.max } : {};
+    return { intStatistics: { ...range, sum: this.sum } };
+  }
+}
+
+/** float and double. As in Java a NaN that comes first stays minimum and maximum; readers then ignore them. */
+export class DoubleStatistics extends Statistics {
+  private min = Number.NaN;
+  private max = Number.NaN;
+  private sum = 0;
+  private seen = false;
+
+  addNumbers(values: Float32Array | Float64Array, from: number, count: number): void {
+    if (count === 0) return;
+    if (!this.seen) {
+      this.min = values[from];
+      this.max = values[from];
+      this.seen = true;
+    }
+    let { min, max, sum } = this;
+    for (let i = from; i < from + count; i++) {
+      const value = values[i];
+      if (value < min) min = value;
+      if (value > max) max = value;
+      sum += value;
+    }
+    this.min = min;
+    this.max = max;
+    this.sum = sum;
+  }
+
+  override merge(other: this): void {
+    super.merge(other);
+    if (other.seen) {
+      if (!this.seen) {
+        this.min = other.min;
+        this.max = other.max;
+        this.seen = true;
+      } else {
+        if (other.min < this.min) this.min = other.min;
+        if (other.max > this.max) this.max = other.max;
+      }
+    }
+    this.sum += other.sum;
+  }
+
+  protected override details(): ColumnStatistics {
+    const range = this.seen ? { minimum: this.min, maximum: this.max } : {};
+    return { doubleStatistics: { ...range, sum: this.sum } };
+  }
+}
+
+/** boolean: how many are true. */
+export class BooleanStatistics extends Statistics {
+  private trueCount = 0;
+
+  addTrue(count: number): void {
+    this.trueCount += count;
+  }
+
+  override merge(other: this): void {
+    super.merge(other);
+    this.trueCount += other.trueCount;
+  }
+
+  protected override details(): ColumnStatistics {
+    return { bucketStatistics: { count: [BigInt(this.trueCount)] } };
+  }
+}
+
+/** Days in the file's calendar. */
+export class DateStatistics extends Statistics {
+  private min = 0x7fffffff;
+  private max = -0x80000000;
+
+  addDays(values: Int32Array, from: number, count: number): void {
+    let { min, max } = this;
+    for (let i = from; i < from + count; i++) {
+      const value = values[i];
+      if (value < min) min = value;
+      if (value > max) max = value;
+    }
+    this.min = min;
+    this.max = max;
+  }
+
+  override merge(other: this): void {
+    super.merge(other);
+    this.min = Math.min(this.min, other.min);
+    this.max = Math.max(this.max, other.max);
+  }
+
+  protected override details(): ColumnStatistics {
+    return { dateStatistics: this.count > 0 ? { minimum: this.min, maximum: this.max } : {} };
+  }
+}
+
+/** Lists and maps: numbers of elements. */
+export class CollectionStatistics extends Statistics {
+  private min = Number.POSITIVE_INFINITY;
+  private max = 0;
+  private total = 0;
+
+  addLengths(lengths: Int32Array, from: number, count: number): void {
+    for (let i = from; i < from + count; i++) {
+      const length = lengths[i];
+      if (length < this.min) this.min = length;
+      if (length > this.max) this.max = length;
+      this.total += length;
+    }
+  }
+
+  override merge(other: this): void {
+    super.merge(other);
+    this.min = Math.min(this.min, other.min);
+    this.max = Math.max(this.max, other.max);
+    this.total += other.total;
+  }
+
+  protected override details(): ColumnStatistics {
+    const range = this.count > 0 ? { minChildren: BigInt(this.min), maxChildren: BigInt(this.max) } : {};
+    return { collectionStatistics: { ...range, totalChildren: BigInt(this.total) } };
+  }
+}
