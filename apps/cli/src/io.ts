@@ -17,8 +17,12 @@ export interface CliHome {
 export interface HomeOptions {
   /** Absent: SKEP_HOME, or .skep in the current folder. */
   readonly path?: string;
-  readonly hiveconf: Record<string, string>;
+  readonly warehouse?: string;
+  readonly hiveconf: Readonly<Record<string, string>>;
+  readonly hivevar: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly backgroundCompaction: boolean;
+  readonly log: (message: string) => void;
 }
 
 /** The outside of the command line: what a test replaces. */

@@ -6,6 +6,7 @@ import { OUTPUT_FORMATS, type OutputFormat } from './output/rows.js';
 import { type RunOptions, readScript, ScriptRunner } from './run-script.js';
 import { version } from './version.js';
 
+/** What the options of `skep` itself say. */
 interface ShellOptions {
   readonly execute?: string[];
   readonly file?: string[];
@@ -13,6 +14,7 @@ interface ShellOptions {
   readonly database?: string;
   readonly hiveconf?: Record<string, string>;
   readonly hivevar?: Record<string, string>;
+  readonly define?: Record<string, string>;
   readonly warehouse?: string;
   readonly force?: boolean;
   readonly verbose?: boolean;
@@ -82,15 +84,13 @@ function commandLine(io: CliIo, exit: (code: number) => void): Command {
     .option('-d, --define <name=value>', 'the same as --hivevar', pair('--define'))
     .option('--warehouse <uri>', 'where databases and tables are kept, instead of the home')
     .option('--force', 'go on after a statement that failed')
-    .option('--verbose', 'stack traces of errors')
+    .option('-v, --verbose', 'statements as they run, stack traces of errors')
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('(skep --help lists the options)')
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
     .exitOverride()
     .allowExcessArguments(false)
-    .action(async () =>
-      exit(await runStatements(io, program.opts<ShellOptions & { define?: Record<string, string> }>())),
-    );
+    .action(async () => exit(await runStatements(io, program.opts<ShellOptions>())));
   addCommands(program, io);
   return program;
 }
@@ -135,19 +135,26 @@ function addCommands(program: Command, io: CliIo): void {
 const formatOf = (io: CliIo, options: ShellOptions): OutputFormat =>
   options.format ?? (io.stdout.isTTY === true ? 'table' : 'tsv');
 
-async function runStatements(io: CliIo, options: ShellOptions & { define?: Record<string, string> }): Promise<number> {
+async function runStatements(io: CliIo, options: ShellOptions): Promise<number> {
   const scripts = scriptsOf(io, options);
   const interactive = scripts === undefined;
-  const hiveconf = { ...options.hiveconf };
-  if (options.warehouse !== undefined) hiveconf['hive.metastore.warehouse.dir'] = options.warehouse;
-  const home = await io.openHome({ hiveconf, backgroundCompaction: true });
+  const home = await io.openHome({
+    ...(options.warehouse === undefined ? {} : { warehouse: options.warehouse }),
+    hiveconf: options.hiveconf ?? {},
+    hivevar: { ...options.hivevar, ...options.define },
+    env: io.env,
+    backgroundCompaction: true,
+    log: (message) => {
+      io.stderr.write(`${message}\n`);
+    },
+  });
   try {
     const session = await home.newSession();
     const { force = false, verbose = false } = options;
     const run: RunOptions = { format: formatOf(io, options), force: force || interactive, verbose, interactive };
     const runner = new ScriptRunner(io, session, run);
     try {
-      await prepare(session, options);
+      if (options.database !== undefined) await session.execute(`use \`${options.database.replaceAll('`', '``')}\``);
       if (scripts !== undefined) return await runScripts(io, runner, scripts);
       const { runShell } = await import('./shell.js');
       await runShell(io, session, runner, resolve(io.env.SKEP_HOME ?? '.skep', 'history'));
@@ -173,17 +180,6 @@ function scriptsOf(io: CliIo, options: ShellOptions): NamedScript[] | undefined 
   ];
   if (scripts.length > 0) return scripts;
   return io.stdin.isTTY === true ? undefined : [{ text: () => readScript('-'), file: 'stdin' }];
-}
-
-/** The database and the variables to start with. */
-async function prepare(
-  session: { execute(text: string): Promise<unknown> },
-  options: ShellOptions & { define?: Record<string, string> },
-): Promise<void> {
-  for (const [name, value] of Object.entries({ ...options.hivevar, ...options.define })) {
-    await session.execute(`set hivevar:${name}=${value}`);
-  }
-  if (options.database !== undefined) await session.execute(`use \`${options.database.replaceAll('`', '``')}\``);
 }
 
 async function runScripts(io: CliIo, runner: ScriptRunner, scripts: readonly NamedScript[]): Promise<number> {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '@skep/core';
 import { type ScriptStatement, splitStatements } from '@skep/sql';
 import { errorLine, errorStack, UsageError } from './error-line.js';
-import type { CliIo, CliSession } from './io.js';
+import { type CliIo, type CliSession, write } from './io.js';
 import type { OutputFormat } from './output/rows.js';
 import { writeResult } from './output/write-result.js';
 import { showProgress } from './progress.js';
@@ -78,6 +78,7 @@ export class ScriptRunner {
   }
 
   private async execute(text: string): Promise<void> {
+    if (this.options.verbose && !this.options.interactive) await write(this.io.stdout, `${text}\n`);
     const start = systemClock.now();
     const abort = new AbortController();
     this.running = abort;
