@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { build } from 'esbuild';
 
 await build({
-  entryPoints: ['src/main.ts'],
+  entryPoints: ['src/main.ts', 'src/home.ts'],
   outdir: 'dist',
   bundle: true,
   splitting: true,

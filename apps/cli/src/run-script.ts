@@ -87,7 +87,8 @@ export class ScriptRunner {
       const result = await this.session.execute(text, abort.signal);
       if (result.batches !== undefined) stopProgress();
       for (const message of result.messages) this.io.stderr.write(`${message}\n`);
-      const { format } = this.options;
+      // A listing is lines already.
+      const format = /^dfs\b/i.test(text) && this.options.format === 'table' ? 'tsv' : this.options.format;
       const header = this.session.conf.get('hive.cli.print.header') === 'true';
       const count = await writeResult(result, this.io.stdout, { format, header });
       stopProgress();

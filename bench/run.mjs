@@ -1,0 +1,11 @@
+// npm run bench -- dml|orc [options]
+import { bundleSource } from '../scripts/bundle-source.mjs';
+
+const [name, ...args] = process.argv.slice(2);
+const known = ['dml', 'orc'];
+if (!known.includes(name)) {
+  console.error(`npm run bench -- ${known.join('|')} [options]`);
+  process.exit(1);
+}
+const { main } = await import(await bundleSource(`bench/src/${name}.ts`, `bench-${name}`));
+process.exitCode = await main(args);
