@@ -65,6 +65,7 @@ export function rowToJson(vector: ColumnVector, row: number): string {
 
 /** C's %.7g and %.14g, but for the form of exponents. */
 function number(value: number, digits: number): string {
+  if (Object.is(value, -0)) return '-0';
   return Number.isFinite(value) ? String(Number(value.toPrecision(digits))) : `"${value}"`;
 }
 

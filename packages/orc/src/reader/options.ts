@@ -7,8 +7,8 @@ export interface ReadOptions {
   /**
    * Column ids (of readSchema, or of the file's schema) to read; absent: all. A column's parents are read with it. A
    * nested column none of whose descendants is named is read whole. Struct vectors keep only the fields that are read,
-   * with their names; lists, maps and unions keep their shape (a map or a union is always read whole). An empty set reads no column:
-   * batches then have a length and a root without children.
+   * with their names; lists keep their shape, a map or a union is always read whole. An empty set reads no column: batches
+   * then have a length and a root without children.
    */
   readonly include?: ReadonlySet<number>;
   /** Leaves out stripes and row groups in which no row can satisfy it. Rows that do not satisfy it may remain. */
@@ -25,11 +25,12 @@ export interface ReadOptions {
    */
   readonly readSchema?: TypeDescription;
   /**
-   * How the top-level columns of readSchema are matched: `name` (ORC's default; without regard to case; a file whose names are
-   * all `_colN`, as Hive before 2 wrote, is matched by position) or `position`.
-   * Fields of nested structs are always matched by name.
+   * How readSchema's fields are matched with the file's: by `name` (ORC's default; the same letters first, then without regard
+   * to case; a struct whose fields are all `_colN` in the file, as Hive before 2 wrote, by position) or by `position`.
    */
   readonly evolution?: 'name' | 'position';
+  /** With evolution 'position': the levels of structs that it holds for, from the root; below, by name. 1 when absent. */
+  readonly positionalLevels?: number;
   /** Reads the mask's values of encrypted columns (Java's behaviour without the key) instead of refusing them. */
   readonly masked?: boolean;
 }

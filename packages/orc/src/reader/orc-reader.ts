@@ -7,6 +7,7 @@ import { fetchAsync, fetchSync, itemsAsync, itemsSync, MeteredSource } from './f
 import { fileSchema } from './file-schema.js';
 import { type FileTail, readFileTail, readMetadata, toNumber } from './file-tail.js';
 import type { OrcBatch, ReadOptions } from './options.js';
+import { bindSarg } from './pruning.js';
 import { type ScannedFile, scan } from './scan.js';
 import { type StripeInformation, stripesOf } from './stripe.js';
 
@@ -87,7 +88,12 @@ export class OrcReader {
       schema: this.schema,
       stripes: this.stripes,
       rowIndexStride: this.rowIndexStride,
-      hybrid: this.calendar === 'julian_gregorian',
+      origin: {
+        writer: this.writer,
+        writerVersion: this.writerVersion,
+        softwareVersion: this.softwareVersion,
+        hybrid: this.calendar === 'julian_gregorian',
+      },
       decimal64: version[0] >= 2 || (version[0] === 1 && version[1] === 9999),
       defaultTimezone: options.defaultTimezone ?? 'UTC',
     };
@@ -109,12 +115,17 @@ export class OrcReader {
 
   /** The rows in batches of columns, in the file's order; see ReadOptions. */
   batches(options: ReadOptions = {}): AsyncIterable<OrcBatch> {
-    return itemsAsync(this.source, scan(this.file, planColumns(this.schema, options), options));
+    return itemsAsync(this.source, this.scan(options));
   }
 
   /** As batches, from a source that answers at once. */
   batchesSync(options: ReadOptions = {}): Iterable<OrcBatch> {
-    return itemsSync(this.source, scan(this.file, planColumns(this.schema, options), options));
+    return itemsSync(this.source, this.scan(options));
+  }
+
+  private scan(options: ReadOptions) {
+    const sarg = bindSarg(this.schema, options, this.path, this.file.origin);
+    return scan(this.file, planColumns(this.schema, options, this.path), sarg, options);
   }
 }
 

@@ -13,6 +13,8 @@ export interface ReadColumn {
   readonly fieldNames: readonly string[];
   /** From the file's type to the target's. */
   readonly convert?: (vector: ColumnVector) => ColumnVector;
+  /** False: the conversion moves values, statistics say nothing of the result. */
+  readonly keepsOrder?: boolean;
 }
 
 /** What of a column's tree is read: all of it, or some descendants. */

@@ -1,15 +1,15 @@
 import { CorruptFileError } from '@skep/core';
-import { decompressRange } from '../compression/chunks.js';
-import { RowIndex } from '../proto/gen/orc_proto.js';
+import type { StatisticsOrigin } from '../sarg/value-range.js';
 import { timeZone } from '../time/time-zone.js';
 import type { TypeDescription } from '../type-description.js';
 import { allRows } from './columns/rows.js';
-import { type ByteRange, type Fetching, type FetchingItems, fetchRanges } from './fetching.js';
-import { decodeMessage, type FileTail } from './file-tail.js';
+import type { Fetching, FetchingItems } from './fetching.js';
+import { type FileTail, readMetadata } from './file-tail.js';
 import type { OrcBatch, ReadOptions } from './options.js';
 import { fileColumns, type ReadColumn } from './projection.js';
+import { type BoundSarg, readIndexes, selectGroups, stripeMayMatch } from './pruning.js';
 import { type GroupRange, loadSegment, type OpenStripe, segmentBytes } from './segment.js';
-import { readStripeLayout, StreamKind, type StripeInformation, type StripeLayout } from './stripe.js';
+import { readStripeLayout, type StripeInformation } from './stripe.js';
 
 const DEFAULT_BATCH_ROWS = 8192;
 /** A stripe with more bytes to read than this is read in parts, where it has row indexes. */
@@ -23,17 +23,24 @@ export interface ScannedFile {
   readonly schema: TypeDescription;
   readonly stripes: readonly StripeInformation[];
   readonly rowIndexStride: number;
-  readonly hybrid: boolean;
+  readonly origin: StatisticsOrigin;
   readonly decimal64: boolean;
   readonly defaultTimezone: string;
 }
 
 /** All batches that the options ask for. */
-export function* scan(file: ScannedFile, root: ReadColumn, options: ReadOptions): FetchingItems<OrcBatch> {
+export function* scan(
+  file: ScannedFile,
+  root: ReadColumn,
+  sarg: BoundSarg | undefined,
+  options: ReadOptions,
+): FetchingItems<OrcBatch> {
+  const statistics = sarg === undefined ? [] : ((yield* readMetadata(file.tail)).stripeStats ?? []);
   for (const [number, stripe] of file.stripes.entries()) {
-    if (!isInRange(stripe, number, options)) continue;
+    if (!isInRange(stripe, number, options) || stripe.numberOfRows === 0) continue;
+    if (sarg !== undefined && !stripeMayMatch(sarg, statistics[number]?.colStats, stripe.numberOfRows)) continue;
     try {
-      yield* scanStripe(file, root, options, stripe, number);
+      yield* scanStripe(file, root, sarg, options, stripe, number);
     } catch (error) {
       throw located(error, file.tail.path, stripe.offset, number);
     }
@@ -59,6 +66,7 @@ function located(error: unknown, path: string, offset: number, stripe: number): 
 function* scanStripe(
   file: ScannedFile,
   root: ReadColumn,
+  sarg: BoundSarg | undefined,
   options: ReadOptions,
   information: StripeInformation,
   number: number,
@@ -66,6 +74,8 @@ function* scanStripe(
   const { tail, schema } = file;
   const layout = yield* readStripeLayout(tail, information, schema.maximumId + 1);
   const stride = file.rowIndexStride;
+  const selected = sarg === undefined || stride === 0 ? undefined : yield* selectGroups(sarg, tail, layout, stride);
+  if (selected?.every((group) => !group)) return;
   const whole: OpenStripe = {
     tail,
     schema,
@@ -73,21 +83,24 @@ function* scanStripe(
     name: `stripe ${number}`,
     context: {
       zone: timeZone(layout.writerTimezone ?? file.defaultTimezone),
-      hybrid: file.hybrid,
+      hybrid: file.origin.hybrid,
       decimal64: file.decimal64,
       dictionaries: new Map(),
     },
     positions: new Map(),
     groups: 1,
   };
-  const split = segmentBytes(whole, root, { first: 0, end: 1 }) > SEGMENT_BYTES;
+  const pruned = selected?.some((group) => !group) ?? false;
+  const split = pruned || segmentBytes(whole, root, { first: 0, end: 1 }) > SEGMENT_BYTES;
   const stripe = split ? yield* withRowIndex(whole, root, stride) : whole;
+  const groups = stripe === whole || selected === undefined ? [{ first: 0, end: stripe.groups }] : runs(selected);
   const batchRows = Math.max(1, options.batchSize ?? DEFAULT_BATCH_ROWS);
-  for (const groups of segments(stripe, root)) {
-    const reader = yield* loadSegment(stripe, root, groups);
-    const end = groups.end >= stripe.groups ? information.numberOfRows : groups.end * stride;
-    for (let row = groups.first * stride; row < end; ) {
-      const length = Math.min(batchLimit(stripe, batchRows), end - row);
+  for (const segment of groups.flatMap((range) => segments(stripe, root, range))) {
+    const reader = yield* loadSegment(stripe, root, segment);
+    const end = segment.end >= stripe.groups ? information.numberOfRows : segment.end * stride;
+    const limit = batchLimit(stripe, batchRows);
+    for (let row = segment.first * stride; row < end; ) {
+      const length = Math.min(limit, end - row);
       yield { rowNumber: information.firstRow + row, length, root: reader(allRows(length)) };
       row += length;
     }
@@ -102,14 +115,25 @@ function batchLimit(stripe: OpenStripe, batchRows: number): number {
   return limit;
 }
 
-/** Row groups in parts of about SEGMENT_BYTES. */
-function segments(stripe: OpenStripe, root: ReadColumn): GroupRange[] {
-  const total = segmentBytes(stripe, root, { first: 0, end: stripe.groups });
-  const parts = Math.min(stripe.groups, Math.ceil(total / SEGMENT_BYTES) || 1);
-  const each = Math.ceil(stripe.groups / parts);
+/** Consecutive selected row groups. */
+function runs(selected: readonly boolean[]): GroupRange[] {
   const ranges: GroupRange[] = [];
-  for (let first = 0; first < stripe.groups; first += each) {
-    ranges.push({ first, end: Math.min(stripe.groups, first + each) });
+  for (let group = 0; group < selected.length; group++) {
+    if (!selected[group]) continue;
+    const first = group;
+    while (selected[group + 1]) group++;
+    ranges.push({ first, end: group + 1 });
+  }
+  return ranges;
+}
+
+/** Row groups in parts of about SEGMENT_BYTES. */
+function segments(stripe: OpenStripe, root: ReadColumn, range: GroupRange): GroupRange[] {
+  const parts = Math.min(range.end - range.first, Math.ceil(segmentBytes(stripe, root, range) / SEGMENT_BYTES) || 1);
+  const each = Math.ceil((range.end - range.first) / parts);
+  const ranges: GroupRange[] = [];
+  for (let { first } = range; first < range.end; first += each) {
+    ranges.push({ first, end: Math.min(range.end, first + each) });
   }
   return ranges;
 }
@@ -120,7 +144,7 @@ function* withRowIndex(stripe: OpenStripe, root: ReadColumn, stride: number): Fe
   if (stride === 0) return stripe;
   const groups = Math.ceil(layout.stripe.numberOfRows / stride);
   const columns = fileColumns(root);
-  const indexes = yield* readRowIndexes(
+  const { indexes } = yield* readIndexes(
     stripe.tail,
     layout,
     columns.map(({ id }) => id),
@@ -135,25 +159,4 @@ function* withRowIndex(stripe: OpenStripe, root: ReadColumn, stride: number): Fe
     );
   }
   return { ...stripe, positions, groups };
-}
-
-function* readRowIndexes(
-  tail: FileTail,
-  layout: StripeLayout,
-  columns: readonly number[],
-): Fetching<Map<number, RowIndex>> {
-  const streams = columns.flatMap((column) => layout.columns[column].streams.get(StreamKind.rowIndex) ?? []);
-  const ranges: ByteRange[] = streams.map(({ offset, length }) => ({ start: offset, end: offset + length }));
-  const answers = yield* fetchRanges(ranges, 0);
-  const indexes = new Map<number, RowIndex>();
-  streams.forEach((stream, i) => {
-    const name = `row index of column ${stream.column}`;
-    const { codec, blockSize, path } = tail;
-    const { bytes } = decompressRange(answers[i], { path, name, fileOffset: stream.offset, codec, blockSize });
-    indexes.set(
-      stream.column,
-      decodeMessage(path, stream.offset, name, () => RowIndex.decode(bytes)),
-    );
-  });
-  return indexes;
 }
