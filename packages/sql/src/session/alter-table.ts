@@ -315,11 +315,7 @@ function changeColumn(table: Table, action: Action<'change-column'>): void {
   }
 }
 
-function reclustered(
-  context: SessionContext,
-  table: Table,
-  action: AlterTableAction,
-): Table {
+function reclustered(context: SessionContext, table: Table, action: AlterTableAction): Table {
   if (table.sd === undefined) return table;
   if (action.kind === 'clustered-by') {
     table.sd.numBuckets = action.clusteredBy.buckets;

@@ -226,36 +226,40 @@ export interface ClauseWriters {
   readonly inserts?: TableWriter;
 }
 
+/**
+ * Statement ids in Hive's order (recorded of 4.0.1): first the delete events of all clauses, then the new rows of UPDATE,
+ * then those of INSERT.
+ */
 async function openWriters(
   context: SessionContext,
   transaction: StatementTransaction,
   table: Table,
   clauses: readonly MergeClause[],
 ): Promise<ClauseWriters[]> {
-  const open = async (kind: 'insert' | 'delete', operation: DataOperation) =>
+  if (clauses.length === 0) throw new ExecutionError('MERGE without a clause');
+  const open = async (kind: 'insert' | 'delete', dynamicOperation: DataOperation) =>
     await TableWriter.open(context, transaction, {
       table,
       statementId: transaction.nextStatementId(),
       kind,
-      dynamicOperation: operation,
+      dynamicOperation,
     });
-  const writers: ClauseWriters[] = [];
-  for (const clause of clauses) {
-    switch (clause.kind) {
-      case 'delete':
-        writers.push({ kind: 'delete', deletes: await open('delete', DataOperation.DATA_OPERATION_DELETE) });
-        break;
-      case 'insert':
-        writers.push({ kind: 'insert', inserts: await open('insert', DataOperation.DATA_OPERATION_INSERT) });
-        break;
-      case 'update': {
-        const deletes = await open('delete', DataOperation.DATA_OPERATION_UPDATE);
-        const inserts = await open('insert', DataOperation.DATA_OPERATION_UPDATE);
-        writers.push({ kind: 'update', deletes, inserts });
-        break;
-      }
-    }
+  const writers = clauses.map((clause): { -readonly [K in keyof ClauseWriters]: ClauseWriters[K] } => ({
+    kind: clause.kind,
+  }));
+  for (const writer of writers) {
+    if (writer.kind === 'insert') continue;
+    const isUpdate = writer.kind === 'update';
+    writer.deletes = await open(
+      'delete',
+      isUpdate ? DataOperation.DATA_OPERATION_UPDATE : DataOperation.DATA_OPERATION_DELETE,
+    );
   }
-  if (writers.length === 0) throw new ExecutionError('MERGE without a clause');
+  for (const writer of writers) {
+    if (writer.kind === 'update') writer.inserts = await open('insert', DataOperation.DATA_OPERATION_UPDATE);
+  }
+  for (const writer of writers) {
+    if (writer.kind === 'insert') writer.inserts = await open('insert', DataOperation.DATA_OPERATION_INSERT);
+  }
   return writers;
 }

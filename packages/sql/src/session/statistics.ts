@@ -92,3 +92,12 @@ async function addFigures(context: SessionContext, state: AcidState, figures: Fi
     await source.close?.();
   }
 }
+
+/** How many rows a table or some of its folders hold now. */
+export async function liveRowCount(
+  context: SessionContext,
+  table: Table,
+  locations: readonly string[],
+): Promise<bigint> {
+  return (await figuresOf(context, table, locations)).rows;
+}

@@ -10,6 +10,7 @@ import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { analyzeInSession, queryRows, type SessionAnalysis } from './select.js';
 import { TableWriter } from './table-writer.js';
+import { deleteAll } from './truncate.js';
 import { columnsAsStruct, enforce, rowIdsOf } from './write-rows.js';
 
 /** The name under which the queries behind UPDATE, DELETE and MERGE hand out ROW__ID. */
@@ -93,6 +94,10 @@ export async function deleteRows(
   text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
+  if (statement.where === undefined) {
+    const { position, table } = statement;
+    return await deleteAll(context, { kind: 'truncate', table, force: false, position }, signal);
+  }
   return await runStatement(
     context,
     async () => {
