@@ -23,11 +23,8 @@ class RowIdSet {
 
   /** Sets `deleted[i]` for i in [start, end) where rowIds[i] is in the set. Linear where the rowIds ascend. */
   mark(rowIds: BigInt64Array, start: number, end: number, deleted: Uint8Array): number {
-    if (!this.isSorted) {
-      this.ids.subarray(0, this.count).sort();
-      this.isSorted = true;
-    }
-    const { ids, count } = this;
+    const ids = this.sorted();
+    const { count } = this;
     let marked = 0;
     let at = this.lowerBound(rowIds[start]);
     for (let i = start; i < end; i++) {
@@ -40,6 +37,13 @@ class RowIdSet {
       }
     }
     return marked;
+  }
+
+  sorted(): BigInt64Array {
+    const ids = this.ids.subarray(0, this.count);
+    if (!this.isSorted) ids.sort();
+    this.isSorted = true;
+    return ids;
   }
 
   private lowerBound(rowId: bigint): number {
@@ -102,6 +106,26 @@ export class DeleteSet {
       start = end;
     }
     return marked;
+  }
+
+  /** All keys in their order, in batches. */
+  *sortedKeys(batchSize: number): Generator<RowKeys> {
+    for (const writeId of [...this.sets.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))) {
+      const byBucket = this.sets.get(writeId) ?? new Map<number, RowIdSet>();
+      for (const [bucket, set] of [...byBucket].sort(([a], [b]) => a - b)) {
+        const ids = set.sorted();
+        for (let start = 0; start < ids.length; start += batchSize) {
+          const rowIds = ids.subarray(start, start + batchSize);
+          const { length } = rowIds;
+          yield {
+            length,
+            writeIds: new BigInt64Array(length).fill(writeId),
+            buckets: new Int32Array(length).fill(bucket),
+            rowIds,
+          };
+        }
+      }
+    }
   }
 
   private setFor(writeId: bigint, bucket: number): RowIdSet {

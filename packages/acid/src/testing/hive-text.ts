@@ -1,11 +1,13 @@
 /** Values as Hive prints them, for comparing with what it answered. Only for tests. */
-import { type ColumnVector, decimalUnscaled, isNull } from '@skep/orc';
+import { type ColumnVector, decimalUnscaled, isNull, type TypeDescription } from '@skep/orc';
 
 const UTF8 = new TextDecoder();
 
 /** A value of a top-level column: NULL, text as it is, nested values as JSON. */
-export function hiveText(vector: ColumnVector, row: number): string {
+export function hiveText(vector: ColumnVector, row: number, type?: TypeDescription): string {
   if (isNull(vector, row)) return 'NULL';
+  // Vectors hold CHAR without its blanks.
+  if (type?.kind === 'char') return padTo(scalar(vector, row), type.maximumLength ?? 0);
   switch (vector.kind) {
     case 'list':
     case 'map':
@@ -15,6 +17,10 @@ export function hiveText(vector: ColumnVector, row: number): string {
     default:
       return scalar(vector, row);
   }
+}
+
+function padTo(text: string, characters: number): string {
+  return text + ' '.repeat(Math.max(0, characters - [...text].length));
 }
 
 function nested(vector: ColumnVector, row: number): string {

@@ -1,23 +1,91 @@
 import { BugError } from '@skep/core';
+import { joinPath } from '@skep/storage';
+import { formatBucketFileName } from '../layout/bucket-file-name.js';
+import { bucketOf } from '../layout/bucket-property.js';
+import { formatAcidDirectoryName } from '../layout/directory-name.js';
+import { DeleteSet } from '../read/delete-set.js';
+import type { RowKeys } from '../read/row-keys.js';
 import type { RowIdVectors } from '../read/scan-types.js';
+import { EventFileWriter } from './event-file-writer.js';
+import { StatementFolder } from './statement-folder.js';
 import type { WriteResult, WriteTarget } from './write-types.js';
+
+const BATCH_EVENTS = 8192;
 
 /**
  * Writes delete events into delete_delta_W_W_S, each into the file of the deleted row's bucket, sorted by (writeId, bucket
- * property, rowId) whatever the order they come in.
+ * property, rowId) whatever the order they come in. Keeps 8 bytes of each event in memory until `close`.
  */
 export class DeleteWriter {
-  constructor(readonly target: WriteTarget) {}
+  private readonly folder: StatementFolder;
+  private readonly sets = new Map<number, DeleteSet>();
+  private isDone = false;
 
-  async write(_rows: RowIdVectors): Promise<void> {
-    throw new BugError('DeleteWriter is not written yet');
+  constructor(readonly target: WriteTarget) {
+    const { fs, location, writeId, statementId } = target;
+    const name = formatAcidDirectoryName({
+      kind: 'deleteDelta',
+      minWriteId: writeId,
+      maxWriteId: writeId,
+      statementId,
+      visibilityTxnId: 0n,
+    });
+    this.folder = new StatementFolder(fs, joinPath(location, name), true);
   }
 
+  /** The rows' own ROW__IDs, of this folder (ROW__IDs are unique within a partition only, bug-reports B05). */
+  async write({ writeId, bucket, rowId }: RowIdVectors): Promise<void> {
+    if (this.isDone) throw new BugError('a write after the writer was closed');
+    const { length } = writeId;
+    for (let start = 0; start < length; ) {
+      const number = bucketOf(bucket.values[start]);
+      let end = start + 1;
+      while (end < length && (bucket.values[end] === bucket.values[start] || bucketOf(bucket.values[end]) === number))
+        end++;
+      this.setOf(number).add({
+        length: end - start,
+        writeIds: writeId.values.subarray(start, end),
+        buckets: bucket.values.subarray(start, end),
+        rowIds: rowId.values.subarray(start, end),
+      });
+      start = end;
+    }
+  }
+
+  /** Writes the files and makes them durable. Without events there is no folder. */
   async close(): Promise<WriteResult> {
-    throw new BugError('DeleteWriter is not written yet');
+    if (this.isDone) throw new BugError('the writer was closed before');
+    this.isDone = true;
+    let deletedRows = 0;
+    for (const [bucket, set] of [...this.sets].sort(([a], [b]) => a - b)) {
+      await this.writeBucket(bucket, set.sortedKeys(BATCH_EVENTS));
+      deletedRows += set.size;
+    }
+    if (this.sets.size > 0) await this.folder.finish();
+    const { files, bytes } = this.folder;
+    return { files, insertedRows: 0, deletedRows, bytes };
   }
 
+  /** Removes what was written. */
   async abort(): Promise<void> {
-    throw new BugError('DeleteWriter is not written yet');
+    this.isDone = true;
+    await this.folder.remove();
+  }
+
+  private async writeBucket(bucket: number, batches: Iterable<RowKeys>): Promise<void> {
+    const { schema, orc = {}, writeId } = this.target;
+    const sink = await this.folder.createFile(formatBucketFileName(bucket, 0));
+    const writer = new EventFileWriter(sink, schema, orc, 'deleteDelta');
+    for (const keys of batches) await writer.writeDeletes(keys, new BigInt64Array(keys.length).fill(writeId));
+    await writer.close();
+  }
+
+  private setOf(bucket: number): DeleteSet {
+    let set = this.sets.get(bucket);
+    if (set === undefined) {
+      set = new DeleteSet();
+      this.sets.set(bucket, set);
+    }
+    return set;
   }
 }

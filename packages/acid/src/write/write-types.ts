@@ -18,7 +18,9 @@ export interface OrcFileOptions {
   readonly rowIndexStride?: number;
   readonly bloomFilterColumns?: readonly string[];
   readonly bloomFilterFpp?: number;
-  /** Table properties `orc.*`, applied after the fields above. */
+  /** IANA name of the session's time zone, written into stripes; UTC when absent. */
+  readonly writerTimezone?: string;
+  /** Table properties `orc.*`; the fields above come first. */
   readonly tableProperties?: Readonly<Record<string, string>>;
 }
 

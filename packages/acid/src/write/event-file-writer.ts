@@ -1,0 +1,87 @@
+import type { ByteSink } from '@skep/core';
+import { nullVector, OrcWriter, type StructVector, type TypeDescription } from '@skep/orc';
+import { ACID_FIELDS, acidSchema, OPERATION } from '../read/acid-schema.js';
+import { ACID_KEY_INDEX_KEY, ACID_STATS_KEY, ACID_VERSION_KEY } from '../read/acid-version.js';
+import type { RowKeys } from '../read/row-keys.js';
+import { type FileRole, orcWriterOptions } from './orc-options.js';
+import type { OrcFileOptions } from './write-types.js';
+
+const ASCII = new TextEncoder();
+
+/**
+ * One ORC file of ACID events (OrcRecordUpdater): inserts with their rows, deletes with NULL for a row, in order of their
+ * keys. User metadata: the key of each stripe's last event, counts, and version 2.
+ */
+export class EventFileWriter {
+  private readonly orc: OrcWriter;
+  private readonly stats = [0, 0, 0];
+  private keyIndex = '';
+
+  constructor(
+    private readonly sink: ByteSink,
+    private readonly rowSchema: TypeDescription,
+    options: OrcFileOptions,
+    role: Exclude<FileRole, 'plain'>,
+  ) {
+    this.orc = new OrcWriter(sink, acidSchema(rowSchema), {
+      ...orcWriterOptions(options, role),
+      onStripe: ({ root, lastRow }) => {
+        this.keyIndex += keyText(root as StructVector, lastRow);
+      },
+      beforeFooter: () => {
+        this.orc.addUserMetadata(ACID_KEY_INDEX_KEY, ASCII.encode(this.keyIndex));
+        this.orc.addUserMetadata(ACID_STATS_KEY, ASCII.encode(this.stats.join(',')));
+        this.orc.addUserMetadata(ACID_VERSION_KEY, ASCII.encode('2'));
+      },
+    });
+  }
+
+  get path(): string {
+    return this.sink.path;
+  }
+
+  async writeInserts(keys: RowKeys, currentWriteIds: BigInt64Array, row: StructVector): Promise<void> {
+    await this.write(OPERATION.insert, keys, currentWriteIds, row);
+  }
+
+  async writeDeletes(keys: RowKeys, currentWriteIds: BigInt64Array): Promise<void> {
+    await this.write(OPERATION.delete, keys, currentWriteIds, nullVector(this.rowSchema, keys.length) as StructVector);
+  }
+
+  private async write(
+    operation: number,
+    { length, writeIds, buckets, rowIds }: RowKeys,
+    currentWriteIds: BigInt64Array,
+    row: StructVector,
+  ): Promise<void> {
+    if (length === 0) return;
+    this.stats[operation] += length;
+    await this.orc.write({
+      kind: 'struct',
+      length,
+      fieldNames: ACID_FIELDS,
+      children: [
+        { kind: 'int', length, values: new Int32Array(length).fill(operation) },
+        { kind: 'long', length, values: writeIds },
+        { kind: 'int', length, values: buckets },
+        { kind: 'long', length, values: rowIds },
+        { kind: 'long', length, values: currentWriteIds },
+        row,
+      ],
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.orc.close();
+  }
+
+  async abort(): Promise<void> {
+    await this.sink.abort();
+  }
+}
+
+/** `writeId,bucket,rowId;` (OrcRecordUpdater.KeyIndexBuilder). */
+function keyText(root: StructVector, row: number): string {
+  const [, writeId, bucket, rowId] = root.children.map((child) => ('values' in child ? child.values : undefined));
+  return `${(writeId as BigInt64Array)[row]},${(bucket as Int32Array)[row]},${(rowId as BigInt64Array)[row]};`;
+}
