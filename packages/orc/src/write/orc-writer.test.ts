@@ -19,7 +19,7 @@ async function write(type: string, batches: ColumnVector[], options: OrcWriterOp
 
 function read(bytes: Uint8Array): VectorValue[] {
   const rows: VectorValue[] = [];
-  for (const batch of openOrcSync(memorySource(bytes)).readSync()) {
+  for (const batch of openOrcSync(memorySource(bytes)).batchesSync()) {
     for (let i = 0; i < batch.length; i++) rows.push(vectorValue(batch.root, i));
   }
   return rows;
