@@ -1,6 +1,5 @@
-import { LONG_MAX, LONG_MIN, SkepError, type ValidWriteIdList } from '@skep/core';
-import type { TypeDescription } from '@skep/orc';
-import { type FileSystem, joinPath } from '@skep/storage';
+import { LONG_MIN, SkepError } from '@skep/core';
+import { joinPath } from '@skep/storage';
 import { formatBucketFileName } from '../layout/bucket-file-name.js';
 import { encodeBucketProperty } from '../layout/bucket-property.js';
 import { formatAcidDirectoryName } from '../layout/directory-name.js';
@@ -11,38 +10,18 @@ import { eventFiles } from '../read/plan-splits.js';
 import { consecutiveKeys } from '../read/row-keys.js';
 import type { EventFile } from '../read/scan-types.js';
 import { runAsync } from '../read/steps.js';
-import type { AcidState } from '../state/acid-directory.js';
 import { EventFileWriter } from '../write/event-file-writer.js';
 import type { FileRole } from '../write/orc-options.js';
 import { StatementFolder } from '../write/statement-folder.js';
 import { writeAcidVersionFile } from '../write/table-dir.js';
-import type { OrcFileOptions } from '../write/write-types.js';
+import {
+  type CompactionInput,
+  type CompactionResult,
+  highWatermark,
+  maxWriteId,
+  minWriteId,
+} from './compaction-input.js';
 import { compactInsertOnly } from './insert-only.js';
-
-export interface CompactionInput {
-  readonly fs: FileSystem;
-  /** Made with the compactor's lists (ValidWriteIdList.forCompactor). */
-  readonly state: AcidState;
-  readonly writeIds: ValidWriteIdList;
-  /** The table's columns (not partition columns) as a struct. */
-  readonly schema: TypeDescription;
-  /** The compaction's transaction: the `_v` of the new folders. */
-  readonly visibilityTxnId: bigint;
-  readonly insertOnly?: boolean;
-  /** Of insert-only tables: files that are not ORC are taken over as they are. */
-  readonly fileFormat?: 'orc' | 'other';
-  readonly orc?: OrcFileOptions;
-  readonly signal?: AbortSignal;
-}
-
-export interface CompactionResult {
-  /** Folders written, to be removed should the compaction's transaction abort. */
-  readonly directories: readonly string[];
-  readonly files: readonly string[];
-  readonly rows: number;
-  readonly deleteEvents: number;
-  readonly bytes: number;
-}
 
 /** Update events cannot be told apart into inserts and deletes without new ROW__IDs. */
 export class MinorCompactionUnsupportedError extends SkepError {
@@ -103,7 +82,7 @@ export interface RebalanceInput extends CompactionInput {
  * spread evenly over the buckets. Rows keep their write ids and are numbered through.
  */
 export async function compactRebalance(input: RebalanceInput): Promise<CompactionResult> {
-  const { state, visibilityTxnId, fs } = input;
+  const { state, visibilityTxnId } = input;
   const writeId = highWatermark(input);
   const folder = newFolder(input, formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId }));
   const files = eventFiles(state);
@@ -113,29 +92,34 @@ export async function compactRebalance(input: RebalanceInput): Promise<Compactio
     let total = 0;
     for await (const run of liveRuns(input, files, [])) total += run.end - run.start;
     const share = Math.max(1, Math.ceil(total / buckets));
+    const gatherer = new EventGatherer(BATCH_ROWS);
     let row = 0;
     let writer: EventFileWriter | undefined;
+    const flush = async () => {
+      if (gatherer.length === 0) return;
+      input.signal?.throwIfAborted();
+      const bucket = Math.floor(row / share);
+      writer ??= await newFile(input, folder, bucket, 'base');
+      const { keys, row: values } = gatherer.take();
+      const numbered = consecutiveKeys(keys.length, 0n, encodeBucketProperty(bucket, 0), BigInt(row));
+      await writer.writeInserts({ ...numbered, writeIds: keys.writeIds }, keys.writeIds, values);
+      row += keys.length;
+      if (row % share !== 0) return;
+      await writer.close();
+      writer = undefined;
+    };
     for await (const run of liveRuns(input, files)) {
-      const gatherer = new EventGatherer(BATCH_ROWS);
-      for (let rest: EventRun | undefined = run; rest !== undefined; ) {
+      for (let at = run.start; at < run.end; ) {
         // A batch ends where its bucket does.
-        const room = share - (row % share);
-        const piece: EventRun = { ...rest, end: Math.min(rest.end, rest.start + room, rest.start + BATCH_ROWS) };
-        const bucket = Math.floor(row / share);
-        if (row % share === 0) {
-          await writer?.close();
-          writer = await newFile(input, folder, bucket, 'base');
-        }
-        gatherer.add(piece);
-        const { keys, row: values } = gatherer.take();
-        const numbered = consecutiveKeys(keys.length, 0n, encodeBucketProperty(bucket, 0), BigInt(row));
-        await writer?.writeInserts({ ...numbered, writeIds: keys.writeIds }, keys.writeIds, values);
-        row += keys.length;
-        rest = piece.end < rest.end ? { ...rest, start: piece.end } : undefined;
+        const room = Math.min(BATCH_ROWS, share - (row % share)) - gatherer.length;
+        const end = Math.min(run.end, at + room);
+        gatherer.add({ ...run, start: at, end });
+        if (end - at === room) await flush();
+        at = end;
       }
     }
+    await flush();
     await writer?.close();
-    await fs.mkdirs(folder.path);
     return { rows: total, deleteEvents: 0 };
   });
 }
@@ -251,26 +235,4 @@ function byBucket(files: readonly EventFile[]): Map<number, EventFile[]> {
     buckets.set(bucket, [...(buckets.get(bucket) ?? []), file]);
   }
   return new Map([...buckets].sort(([a], [b]) => a - b));
-}
-
-function maxWriteId({ deltas }: AcidState): bigint | undefined {
-  return deltas
-    .map((delta) => delta.maxWriteId)
-    .reduce<bigint | undefined>((a, b) => (a === undefined || b > a ? b : a), undefined);
-}
-
-function minWriteId({ deltas }: AcidState): bigint | undefined {
-  return deltas
-    .map((delta) => delta.minWriteId)
-    .reduce<bigint | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined);
-}
-
-/** Query-based compactions name their result by the list's high watermark. */
-export function highWatermark({ writeIds, state }: CompactionInput): bigint {
-  if (writeIds.highWatermark !== LONG_MAX) return writeIds.highWatermark;
-  return maxWriteId(state) ?? state.base?.writeId ?? 0n;
-}
-
-export function firstWriteId({ state }: CompactionInput): bigint {
-  return minWriteId(state) ?? state.base?.writeId ?? 0n;
 }

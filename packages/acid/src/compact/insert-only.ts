@@ -7,7 +7,7 @@ import { scanSplit } from '../read/scan-split.js';
 import type { AcidSplit } from '../read/scan-types.js';
 import { orcWriterOptions } from '../write/orc-options.js';
 import { StatementFolder } from '../write/statement-folder.js';
-import { type CompactionInput, type CompactionResult, firstWriteId, highWatermark } from './compaction.js';
+import { type CompactionInput, type CompactionResult, firstWriteId, highWatermark } from './compaction-input.js';
 
 /**
  * Compaction of an insert-only table (Hive's MmMajorQueryCompactor and MmMinorQueryCompactor): the rows of the current folders
