@@ -49,7 +49,14 @@ async function boundsOf(tx: Tx, conf: TxnConf): Promise<GarbageBounds> {
 export async function collectGarbage(tx: Tx, conf: TxnConf): Promise<void> {
   const thresholds = garbageThresholds(await boundsOf(tx, conf));
   await tx.run('DELETE FROM WRITE_SET WHERE WS_COMMIT_ID < ?', [thresholds.writeSet]);
-  await tx.run('DELETE FROM TXN_TO_WRITE_ID WHERE T2W_TXNID < ?', [thresholds.txnToWriteId]);
+  // Hive removes them by transaction alone. But write ids need not ascend with transactions, and a reader takes the highest
+  // that is left as the end of the table: a committed one must stay while a smaller one does, or its rows would vanish.
+  await tx.run(
+    `DELETE FROM TXN_TO_WRITE_ID WHERE T2W_TXNID < ? AND NOT EXISTS (SELECT 1 FROM TXN_TO_WRITE_ID kept
+      WHERE kept.T2W_DATABASE = TXN_TO_WRITE_ID.T2W_DATABASE AND kept.T2W_TABLE = TXN_TO_WRITE_ID.T2W_TABLE
+        AND kept.T2W_TXNID >= ? AND kept.T2W_WRITEID < TXN_TO_WRITE_ID.T2W_WRITEID)`,
+    [thresholds.txnToWriteId, thresholds.txnToWriteId],
+  );
   // The write ids of an aborted transaction are valid once its row is gone: only where nothing was, or is, of it. And not
   // at once, as Hive does: its client is to hear that it was aborted, not that it never was.
   const heardOf = (await tx.now()) - BigInt(2 * conf.txnTimeoutMs);
