@@ -57,7 +57,7 @@ export function acidSchema(row: TypeDescription): TypeDescription {
 export function userSchema(fileSchema: TypeDescription, path: string): TypeDescription {
   const row = isAcidSchema(fileSchema) ? fileSchema.children[5] : fileSchema;
   if (row.kind !== 'struct') throw new CorruptFileError(path, undefined, `rows are ${row.kind}, not struct`);
-  return row;
+  return createStruct(row.children.map((type, i) => [row.fieldNames[i], type] as const));
 }
 
 /**

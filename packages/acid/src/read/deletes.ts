@@ -12,15 +12,35 @@ import { validRows } from './valid-rows.js';
 /** hive.transactional.events.mem */
 export const DEFAULT_DELETE_EVENTS_IN_MEMORY = 10_000_000;
 
+type WriteIdRange = readonly [min: bigint, max: bigint];
+
+/** Files of up to so many events are read whole at first sight where a cache keeps them. */
+const SMALL_FILE_EVENTS = 1 << 16;
+
+function overlap(a: WriteIdRange, b: WriteIdRange): boolean {
+  return a[0] <= b[1] && a[1] >= b[0];
+}
+
 /** Delete events of whole files, kept from one split of a scan to the next. */
 export class DeleteCache {
   private readonly sets = new Map<string, DeleteSet>();
+  private readonly ranges = new Map<string, WriteIdRange>();
   private events = 0;
 
   constructor(private readonly maxEvents = DEFAULT_DELETE_EVENTS_IN_MEMORY) {}
 
   get(path: string): DeleteSet | undefined {
     return this.sets.get(path);
+  }
+
+  /** Whether it is known that a file's deletes are of other writes. */
+  isElsewhere(path: string, range: WriteIdRange | undefined): boolean {
+    const known = this.ranges.get(path);
+    return known !== undefined && range !== undefined && !overlap(known, range);
+  }
+
+  putRange(path: string, range: WriteIdRange): void {
+    this.ranges.set(path, range);
   }
 
   put(path: string, set: DeleteSet): void {
@@ -33,7 +53,7 @@ export class DeleteCache {
 export interface DeletesOptions {
   readonly writeIds: ValidWriteIdList;
   /** Smallest and largest write id of the rows that may be deleted, where they are known. */
-  readonly writeIdRange?: readonly [min: bigint, max: bigint] | undefined;
+  readonly writeIdRange?: WriteIdRange | undefined;
   readonly maxInMemory: number;
   readonly cache?: DeleteCache | undefined;
 }
@@ -61,6 +81,7 @@ export function* openDeletes(
         sets.push(cached);
         continue;
       }
+      if (options.cache?.isElsewhere(file.path, options.writeIdRange)) continue;
       const reader = new EventReader(file, yield* openOrcFile(fs, file), options);
       opened.push(reader);
       if (reader.mayMatter) events += reader.rows;
@@ -108,21 +129,22 @@ class EventReader {
     return this.orc.reader?.numberOfRows ?? 0;
   }
 
-  /** Whether the write ids in the file and those of the rows overlap. */
+  /** Whether the write ids in the file and those of the rows may overlap. */
   get mayMatter(): boolean {
     const { reader } = this.orc;
     if (reader === undefined) return false;
     const statistics = reader.statistics[ACID_COLUMN.originalTransaction]?.intStatistics;
-    const range = this.options.writeIdRange;
-    if (range === undefined || statistics?.minimum === undefined || statistics.maximum === undefined) return true;
-    return statistics.minimum <= range[1] && statistics.maximum >= range[0];
+    if (statistics?.minimum === undefined || statistics.maximum === undefined) return true;
+    const range = [statistics.minimum, statistics.maximum] as const;
+    this.options.cache?.putRange(this.file.path, range);
+    return this.options.writeIdRange === undefined || overlap(range, this.options.writeIdRange);
   }
 
   /** All events; from the cache's view whole files only, for other splits want other ranges. */
   *readAll(): Generator<Ask, DeleteSet | undefined, unknown> {
-    if (!this.mayMatter) return undefined;
-    const set = new DeleteSet();
     const cacheable = this.options.cache !== undefined;
+    if (!this.mayMatter && !(cacheable && this.rows <= SMALL_FILE_EVENTS)) return undefined;
+    const set = new DeleteSet();
     for (;;) {
       const events = yield* this.next(cacheable ? undefined : this.options.writeIdRange);
       if (events === undefined) break;
@@ -153,7 +175,7 @@ class EventReader {
   }
 
   private *next(
-    range: readonly [bigint, bigint] | undefined,
+    range: WriteIdRange | undefined,
   ): Generator<Ask, { keys: RowKeys; valid: Uint8Array | undefined } | undefined, unknown> {
     const { reader, path } = this.orc;
     if (reader === undefined) return undefined;
