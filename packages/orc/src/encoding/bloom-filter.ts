@@ -1,7 +1,7 @@
 /*
  * Bloom filters of row groups (spec: "Bloom Filter Index"; Java: org.apache.orc.util.BloomFilter). A value is hashed to 64 bits:
  * text and bytes by Murmur3 (the first half of its 128-bit form, seed 104729), numbers by Thomas Wang's integer hash. Of the two
- * 32-bit halves h1 and h2, bit |h1 + (i + 1) × h2| mod bits is set for each i from 1 to the number of hash functions, where | | is
+ * 32-bit halves h1 and h2, bit |h1 + i × h2| mod bits is set for each i from 1 to the number of hash functions, where | | is
  * the complement of negative numbers. All 64-bit arithmetic is on int32 halves: BigInt would cost twenty times as much.
  */
 const SEED = 104729;
@@ -81,7 +81,7 @@ export class BloomFilter {
   }
 
   private position(i: number): number {
-    const combined = (hashLo + Math.imul(i + 1, hashHi)) | 0;
+    const combined = (hashLo + Math.imul(i, hashHi)) | 0;
     return (combined < 0 ? ~combined : combined) % this.bits;
   }
 }

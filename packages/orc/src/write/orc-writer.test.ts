@@ -136,4 +136,90 @@ describe('OrcWriter', () => {
       { numRuns: 150 },
     );
   });
+
+  it('tells of each stripe and takes metadata until the end', async () => {
+    const sink = memorySink();
+    const stripes: [number, number, number, VectorValue][] = [];
+    const writer: OrcWriter = new OrcWriter(sink, parseType('struct<a:int>'), {
+      stripeSizeBytes: 5000,
+      rowIndexStride: 1000,
+      compression: 'none',
+      userMetadata: new Map([['first', Uint8Array.of(1)]]),
+      onStripe: ({ stripe, rows, totalRows, root, lastRow }) =>
+        stripes.push([stripe, rows, totalRows, vectorValue(root, lastRow)]),
+      beforeFooter: () => writer.addUserMetadata('last', Buffer.from('bye')),
+    });
+    const values = Array.from({ length: 10_000 }, (_, i) => ({ a: (i * 7919) % 65_537 }));
+    for (let i = 0; i < values.length; i += 700) {
+      await writer.write(vectorOf(parseType('struct<a:int>'), values.slice(i, i + 700)));
+    }
+    await writer.close();
+    const reader = openOrcSync(memorySource(sink.bytes()));
+    expect(reader.stripes.length).toBeGreaterThan(2);
+    expect(stripes.map(([stripe]) => stripe)).toEqual(reader.stripes.map((_, i) => i));
+    expect(stripes.map(([, rows]) => rows)).toEqual(reader.stripes.map(({ numberOfRows }) => Number(numberOfRows)));
+    for (const [, , totalRows, last] of stripes) expect(last).toEqual(values[totalRows - 1]);
+    expect([...reader.userMetadata]).toEqual([
+      ['first', Uint8Array.of(1)],
+      ['last', new Uint8Array(Buffer.from('bye'))],
+    ]);
+    expect([writer.numberOfRows, writer.bytesWritten]).toEqual([10_000, sink.bytes().length]);
+  });
+
+  it('leaves rows under a NULL struct, list or map out of the file', async () => {
+    const type = 'struct<s:struct<x:int,y:string>,l:array<int>>';
+    const full = vectorOf(parseType(type), [
+      { s: { x: 1, y: 'one' }, l: [1] },
+      { s: { x: 2, y: 'two' }, l: [2, 2] },
+      { s: { x: 3, y: 'three' }, l: [3, 3, 3] },
+    ]);
+    if (full.kind !== 'struct') throw new TypeError('a struct');
+    const hidden = { ...full, children: full.children.map((child) => ({ ...child, validity: Uint8Array.of(0b101) })) };
+    const bytes = await write(type, [hidden]);
+    expect(read(bytes)).toEqual([
+      { s: { x: 1, y: 'one' }, l: [1] },
+      { s: null, l: null },
+      { s: { x: 3, y: 'three' }, l: [3, 3, 3] },
+    ]);
+    const { statistics } = openOrcSync(memorySource(bytes));
+    expect(statistics.map(({ numberOfValues, hasNull }) => [Number(numberOfValues), hasNull])).toEqual([
+      [3, false],
+      [2, true],
+      [2, false],
+      [2, false],
+      [2, true],
+      [4, false],
+    ]);
+    expect(statistics[2].intStatistics).toEqual({ minimum: 1n, maximum: 3n, sum: 4n });
+    expect(statistics[4].collectionStatistics).toEqual({ minChildren: 1n, maxChildren: 3n, totalChildren: 4n });
+  });
+
+  it('keeps PRESENT of one stripe out of the next (ORC-1525)', async () => {
+    const type = 'struct<a:int>';
+    const sink = memorySink();
+    const writer = new OrcWriter(sink, parseType(type));
+    const rows = [[{ a: null }, { a: 1 }], [{ a: 2 }, { a: 3 }], [{ a: null }, { a: null }], [{ a: 4 }]];
+    for (const stripe of rows) {
+      await writer.write(vectorOf(parseType(type), stripe));
+      await writer.flushStripe();
+    }
+    await writer.close();
+    expect(read(sink.bytes())).toEqual(rows.flat());
+  });
+
+  it('refuses what does not fit the schema', async () => {
+    const type = parseType('struct<a:int,b:decimal(10,2)>');
+    const writer = () => new OrcWriter(memorySink(), type);
+    const vector = (text: string) => vectorOf(parseType(text), [{}]);
+    await expect(writer().write(vector('struct<a:bigint,b:decimal(10,2)>'))).rejects.toThrow(/column 1 is int/);
+    const wrongScale = vectorOf(parseType('struct<a:int,b:decimal(10,3)>'), [{ b: { unscaled: 1n, scale: 3 } }]);
+    await expect(writer().write(wrongScale)).rejects.toThrow(/scale 2, the vector 3/);
+    await expect(writer().write(vector('struct<a:int>'))).rejects.toThrow(/2 children, the vector 1/);
+    await expect(writer().write(vectorOf(parseType('int'), [1]))).rejects.toThrow(/column 0 is struct/);
+    expect(() => new OrcWriter(memorySink(), type, { bloomFilterColumns: ['c'] })).toThrow(/no column c/);
+    expect(() => new OrcWriter(memorySink(), type, { stripeSizeBytes: 0 })).toThrow(/stripeSizeBytes/);
+    const closed = writer();
+    await closed.close();
+    await expect(closed.write(vector('struct<a:int,b:decimal(10,2)>'))).rejects.toThrow(/closed/);
+  });
 });
