@@ -74,7 +74,7 @@ export function decompressRange(range: Uint8Array, context: ChunkContext): Decom
 }
 
 function join(parts: readonly Uint8Array[], total: number): Uint8Array {
-  if (parts.length === 1) return parts[0];
+  if (parts.length === 1) return new Uint8Array(parts[0].buffer, parts[0].byteOffset, total);
   const bytes = new Uint8Array(total);
   let to = 0;
   for (const part of parts) {

@@ -43,7 +43,7 @@ export class MeteredSource {
       );
     }
     this.bytesRead += wanted;
-    return bytes;
+    return plainBytes(bytes);
   }
 }
 
@@ -111,4 +111,10 @@ export function* fetchRanges(ranges: readonly ByteRange[], gap: number): Fetchin
     out[index] = answers[at].subarray(range.start - merged[at].start, range.end - merged[at].start);
   }
   return out;
+}
+
+/** A Buffer (whose slice is a view, and which tests tell from a Uint8Array) as what it is made of. */
+export function plainBytes(bytes: Uint8Array): Uint8Array {
+  if (Object.getPrototypeOf(bytes) === Uint8Array.prototype) return bytes;
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -20,6 +20,11 @@ export interface ReadOptions {
   /** Most rows in a batch; 8192 when absent. A batch is of one stripe. */
   readonly batchSize?: number;
   /**
+   * A stripe of which more bytes than this are to be read is read in parts of about this size, where it has row indexes:
+   * what bounds memory. 16 MiB when absent.
+   */
+  readonly segmentBytes?: number;
+  /**
    * The schema to read as, where it is not the file's. Values are converted as Hive does; columns that the file does not
    * have are NULL.
    */

@@ -12,8 +12,7 @@ import { type GroupRange, loadSegment, type OpenStripe, segmentBytes } from './s
 import { readStripeLayout, type StripeInformation } from './stripe.js';
 
 const DEFAULT_BATCH_ROWS = 8192;
-/** A stripe with more bytes to read than this is read in parts, where it has row indexes. */
-const SEGMENT_BYTES = 16 << 20;
+const DEFAULT_SEGMENT_BYTES = 16 << 20;
 /** Most bytes of text that a batch should have, by the longest dictionary entry. */
 const BATCH_TEXT_BYTES = 64 << 20;
 
@@ -90,12 +89,13 @@ function* scanStripe(
     positions: new Map(),
     groups: 1,
   };
+  const segmentLimit = Math.max(1, options.segmentBytes ?? DEFAULT_SEGMENT_BYTES);
   const pruned = selected?.some((group) => !group) ?? false;
-  const split = pruned || segmentBytes(whole, root, { first: 0, end: 1 }) > SEGMENT_BYTES;
+  const split = pruned || segmentBytes(whole, root, { first: 0, end: 1 }) > segmentLimit;
   const stripe = split ? yield* withRowIndex(whole, root, stride) : whole;
   const groups = stripe === whole || selected === undefined ? [{ first: 0, end: stripe.groups }] : runs(selected);
   const batchRows = Math.max(1, options.batchSize ?? DEFAULT_BATCH_ROWS);
-  for (const segment of groups.flatMap((range) => segments(stripe, root, range))) {
+  for (const segment of groups.flatMap((range) => segments(stripe, root, range, segmentLimit))) {
     const reader = yield* loadSegment(stripe, root, segment);
     const end = segment.end >= stripe.groups ? information.numberOfRows : segment.end * stride;
     const limit = batchLimit(stripe, batchRows);
@@ -127,9 +127,9 @@ function runs(selected: readonly boolean[]): GroupRange[] {
   return ranges;
 }
 
-/** Row groups in parts of about SEGMENT_BYTES. */
-function segments(stripe: OpenStripe, root: ReadColumn, range: GroupRange): GroupRange[] {
-  const parts = Math.min(range.end - range.first, Math.ceil(segmentBytes(stripe, root, range) / SEGMENT_BYTES) || 1);
+/** Row groups in parts of about `limit` bytes. */
+function segments(stripe: OpenStripe, root: ReadColumn, range: GroupRange, limit: number): GroupRange[] {
+  const parts = Math.min(range.end - range.first, Math.ceil(segmentBytes(stripe, root, range) / limit) || 1);
   const each = Math.ceil((range.end - range.first) / parts);
   const ranges: GroupRange[] = [];
   for (let { first } = range; first < range.end; first += each) {

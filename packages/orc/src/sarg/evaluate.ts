@@ -71,6 +71,8 @@ function ofNulls(leaf: Leaf): TruthSet {
       return TRUE;
     case 'nullSafeEquals':
       return leaf.literal === null ? TRUE : FALSE;
+    case 'in':
+      return leaf.literals.length === 0 ? FALSE : NULL;
     default:
       return NULL;
   }

@@ -62,7 +62,7 @@ export function arbitrarySchema(depth = 2): fc.Arbitrary<TypeDescription> {
 
 /** Values of a type, in the form in which vectorValue gives them; NULL among them when `nullable`. */
 export function arbitraryValue(type: TypeDescription, nullable = true): fc.Arbitrary<AppendableValue> {
-  const value = valueOf(type);
+  const value = presentValue(type);
   return nullable ? fc.option(value, { freq: 5, nil: null }) : value;
 }
 
@@ -82,7 +82,7 @@ function texts(maximum: number): fc.Arbitrary<string> {
     .map((text) => [...text].slice(0, maximum).join('').replace(/ +$/, ''));
 }
 
-function valueOf(type: TypeDescription): fc.Arbitrary<AppendableValue> {
+function presentValue(type: TypeDescription): fc.Arbitrary<AppendableValue> {
   switch (type.kind) {
     case 'boolean':
       return fc.boolean();
