@@ -92,7 +92,7 @@ const promoted = (a: HiveType, b: HiveType): HiveType => {
 };
 
 /** The narrowest decimal of an integer constant: `decimal * 2` reckons with decimal(1,0). */
-function decimalOf(value: Expr): DecimalHiveType {
+export function decimalOf(value: Pick<Expr, 'type' | 'literal'>): DecimalHiveType {
   if (isInteger(value.type) && typeof value.literal === 'bigint') {
     return decimal(value.literal.toString().replace('-', '').length, 0);
   }

@@ -12,7 +12,7 @@ export class UdfCollector {
     returns: HiveType,
     args: readonly string[],
     body: UdfBody,
-    options: { onNull?: boolean; volatile?: boolean } = {},
+    options: Partial<Pick<Udf, 'onNull' | 'volatile' | 'vectorBody'>> = {},
   ): string {
     const sqlName = `js_${name}_${[...parameters, returns].map(typeName).join('_').replace(/[^a-z0-9_]/gi, (c) => `$${c.charCodeAt(0).toString(16)}`)}`;
     const quoted = `"${sqlName}"`;
@@ -24,6 +24,7 @@ export class UdfCollector {
         body,
         onNull: options.onNull ?? false,
         volatile: options.volatile ?? false,
+        vectorBody: options.vectorBody,
       });
     }
     return `${quoted}(${args.join(', ')})`;

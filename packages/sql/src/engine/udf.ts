@@ -1,4 +1,4 @@
-import { type AppendableValue, VectorBuilder, type VectorValue, vectorValue } from '@skep/orc';
+import { type AppendableValue, type ColumnVector, VectorBuilder, type VectorValue, vectorValue } from '@skep/orc';
 import type { HiveType } from '../types/hive-type.js';
 import { toTypeDescription } from '../types/orc-type.js';
 import type { Connection, Duck } from './bindings.js';
@@ -15,6 +15,8 @@ export interface Udf {
   readonly parameters: readonly HiveType[];
   readonly returns: HiveType;
   readonly body: UdfBody;
+  /** Instead of `body`: whole columns at a time. */
+  readonly vectorBody?: ((columns: readonly ColumnVector[], length: number) => ColumnVector) | undefined;
   /** Also called where an argument is NULL (otherwise the result is then NULL). */
   readonly onNull: boolean;
   /** Another value at each call: never folded. */
@@ -36,6 +38,10 @@ export function registerUdf(duck: Duck, connection: Connection, udf: Udf, fail: 
       const columns = udf.parameters.map((type, i) =>
         readVector(duck, type, duck.data_chunk_get_vector(input, i), count),
       );
+      if (udf.vectorBody !== undefined) {
+        fillVector(duck, udf.returns, output, udf.vectorBody(columns, count), 0, count);
+        return;
+      }
       const args: VectorValue[] = new Array(columns.length);
       for (let row = 0; row < count; row++) {
         let anyNull = false;

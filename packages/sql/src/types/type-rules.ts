@@ -52,7 +52,9 @@ export function commonType(a: HiveType, b: HiveType, strict = false): HiveType |
   if (b.kind === 'void') return a;
   if (isNumeric(a) && isNumeric(b)) return commonNumeric(a, b);
   if (isText(a) && isText(b)) {
-    if (a.kind === b.kind && a.kind !== 'string' && b.kind !== 'string') return a.length >= b.length ? a : b;
+    if ((a.kind === 'char' && b.kind === 'char') || (a.kind === 'varchar' && b.kind === 'varchar')) {
+      return a.length >= b.length ? a : b;
+    }
     return STRING;
   }
   if (isDateOrTime(a) && isDateOrTime(b)) return a.kind === 'date' ? b : b.kind === 'date' ? a : undefined;

@@ -1,0 +1,199 @@
+import { decimalArithmetic } from '../analyze/arithmetic.js';
+import { derive, type Expr } from '../analyze/expr.js';
+import { duckTypeName } from '../types/duck-type.js';
+import { arrayOf, BIGINT, DOUBLE, decimal, type HiveType, INT, structOf } from '../types/hive-type.js';
+import { asDecimal, isApproximate, isInteger, isText } from '../types/type-rules.js';
+import { convertArguments, mismatch, result } from './builder.js';
+import type { AggregateFunction, Call, Invoke } from './definition.js';
+import { NumericHistogram } from './histogram.js';
+
+const aggregate = (names: string, usage: string, build: (call: Call, invoke: Invoke) => Expr): AggregateFunction => ({
+  kind: 'aggregate',
+  names: names.split(' '),
+  category: 'aggregate',
+  usage,
+  build,
+});
+
+function numeric(call: Call, arg: Expr): Expr {
+  if (isText(arg.type) || arg.type.kind === 'void') return call.analysis.cast(arg, DOUBLE);
+  if (isInteger(arg.type) || isApproximate(arg.type) || arg.type.kind === 'decimal') return arg;
+  if (arg.type.kind === 'timestamp') return derive(arg, DOUBLE, `hv_seconds_double(${arg.sql})`);
+  throw mismatch(call, arg, 'a number');
+}
+
+const count = aggregate('count', '*, value*', (call, invoke) => {
+  const { args } = call;
+  if (args.length === 0) return result(call, BIGINT, invoke('count', '*', { distinct: false }));
+  if (args.length === 1) {
+    const [arg] = args;
+    return result(call, BIGINT, invoke('count', arg.type.kind === 'void' ? 'CAST(NULL AS INTEGER)' : arg.sql));
+  }
+  // Rows in which none is NULL.
+  const all = args.map((arg) => `${arg.sql} IS NOT NULL`).join(' AND ');
+  const row = args.map((arg, i) => `'f${i}': ${arg.sql}`).join(', ');
+  return result(call, BIGINT, invoke('count', `CASE WHEN ${all} THEN {${row}} END`));
+});
+
+const sumType = (type: HiveType): HiveType => {
+  if (isInteger(type)) return BIGINT;
+  return type.kind === 'decimal' ? decimal(Math.min(38, type.precision + 10), type.scale) : DOUBLE;
+};
+
+function sumSql(x: Expr, invoke: Invoke): string {
+  if (isInteger(x.type)) return `hv_wrap64(${invoke('sum', x.sql)})`;
+  if (x.type.kind === 'decimal') return `TRY_CAST(${invoke('sum', x.sql)} AS ${duckTypeName(sumType(x.type))})`;
+  return invoke('sum', `CAST(${x.sql} AS DOUBLE)`);
+}
+
+const sum = aggregate('sum', 'number', (call, invoke) => {
+  const x = numeric(call, convertArguments(call, ['any'])[0]);
+  return result(call, sumType(x.type), sumSql(x, invoke));
+});
+
+const avg = aggregate('avg', 'number', (call, invoke) => {
+  const x = numeric(call, convertArguments(call, ['any'])[0]);
+  if (x.type.kind === 'decimal') {
+    const scale = Math.min(38, x.type.scale + 4);
+    const type = decimal(Math.min(38, x.type.precision + 4), Math.min(scale, Math.min(38, x.type.precision + 4)));
+    const total = derive(x, sumType(x.type), sumSql(x, invoke));
+    const rows = derive(x, asDecimal(BIGINT), `CAST(${invoke('count', x.sql)} AS DECIMAL(19,0))`);
+    return result(call, type, decimalArithmetic(call.analysis, '/', total, rows, type).sql);
+  }
+  const double = call.analysis.cast(x, DOUBLE).sql;
+  return result(call, DOUBLE, `hv_div_double(${invoke('sum', double)}, CAST(${invoke('count', double)} AS DOUBLE))`);
+});
+
+const extreme = (name: 'min' | 'max'): AggregateFunction =>
+  aggregate(name, 'value', (call, invoke) => {
+    const [x] = convertArguments(call, ['any']);
+    const sql = x.type.kind === 'void' ? 'CAST(NULL AS INTEGER)' : x.sql;
+    return result(call, x.type, invoke(name, sql));
+  });
+
+/** GenericUDAFVariance gives 0 for one row where the population's is asked, NULL where the sample's is. */
+const spread = (names: string, duck: string): AggregateFunction =>
+  aggregate(names, 'number', (call, invoke) => {
+    const x = call.analysis.cast(numeric(call, convertArguments(call, ['any'])[0]), DOUBLE);
+    return result(call, DOUBLE, invoke(duck, x.sql));
+  });
+
+const pair = (names: string, duck: string): AggregateFunction =>
+  aggregate(names, 'number, number', (call, invoke) => {
+    const [x, y] = convertArguments(call, ['double', 'double']);
+    return result(call, DOUBLE, invoke(duck, `${x.sql}, ${y.sql}`));
+  });
+
+/** NaN (one row, no spread) is NULL in Hive. */
+const corr = aggregate('corr', 'number, number', (call, invoke) => {
+  const [x, y] = convertArguments(call, ['double', 'double']);
+  const sql = invoke('corr', `${x.sql}, ${y.sql}`);
+  return result(call, DOUBLE, `CASE WHEN isnan(${sql}) THEN NULL ELSE ${sql} END`);
+});
+
+function collected(call: Call, invoke: Invoke, arg: Expr): { sql: string; type: HiveType & { kind: 'array' } } {
+  const type = arrayOf(arg.type);
+  const list = invoke('list', arg.sql, { filter: `${arg.sql} IS NOT NULL`, distinct: false });
+  if (arg.type.kind === 'void') throw mismatch(call, arg, 'a value with a type');
+  return { sql: `coalesce(${list}, []::${duckTypeName(type)})`, type };
+}
+
+const collectSet = aggregate('collect_set', 'value', (call, invoke) => {
+  const { sql, type } = collected(call, invoke, convertArguments(call, ['any'])[0]);
+  const unique = call.analysis.udfs.call('unique', [type], type, [sql], (list) => {
+    const seen = new Map<string, unknown>();
+    for (const item of list as unknown[]) {
+      const key = JSON.stringify(item, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
+      if (!seen.has(key)) seen.set(key, item);
+    }
+    return [...seen.values()] as never;
+  });
+  return result(call, type, unique);
+});
+
+/** One quantile or an array of them, constants. */
+function quantiles(call: Call, arg: Expr): { sql: string; many: boolean } {
+  if (arg.type.kind === 'array') return { sql: call.analysis.cast(arg, arrayOf(DOUBLE)).sql, many: true };
+  return { sql: `[${call.analysis.cast(arg, DOUBLE).sql}]`, many: false };
+}
+
+/** PERCENTILE: exact, of integers, interpolated (UDAFPercentile). */
+const percentile = aggregate('percentile', 'integer, fraction or array', (call, invoke) => {
+  const [x, p] = convertArguments(call, ['any', 'any']);
+  const values = collected(call, invoke, call.analysis.cast(numeric(call, x), DOUBLE));
+  const { sql, many } = quantiles(call, p);
+  const list = arrayOf(DOUBLE);
+  const found = call.analysis.udfs.call('percentile', [list, list], list, [values.sql, sql], (items, fractions) => {
+    const sorted = [...(items as number[])].sort((a, b) => a - b);
+    if (sorted.length === 0) return null;
+    return (fractions as number[]).map((fraction) => {
+      const position = (sorted.length - 1) * fraction;
+      const [lower, higher] = [Math.floor(position), Math.ceil(position)];
+      if (lower === higher || sorted[lower] === sorted[higher]) return sorted[lower];
+      return (higher - position) * sorted[lower] + (position - lower) * sorted[higher];
+    });
+  });
+  return many ? result(call, list, found) : result(call, DOUBLE, `${found}[1]`);
+});
+
+const percentileApprox = aggregate('percentile_approx', 'number, fraction or array, accuracy?', (call, invoke) => {
+  const [x, p, accuracy] = convertArguments(call, ['any', 'any', 'int?']);
+  const values = collected(call, invoke, call.analysis.cast(numeric(call, x), DOUBLE));
+  const { sql, many } = quantiles(call, p);
+  const list = arrayOf(DOUBLE);
+  const limit = accuracy === undefined ? 'CAST(10000 AS INTEGER)' : accuracy.sql;
+  const found = call.analysis.udfs.call('percentile_approx', [list, list, INT], list, [values.sql, sql, limit], (items, fractions, bins) => {
+    const histogram = new NumericHistogram(bins as number);
+    for (const item of items as number[]) histogram.add(item);
+    return (items as number[]).length === 0 ? null : (fractions as number[]).map((fraction) => histogram.quantile(fraction));
+  });
+  return many ? result(call, list, found) : result(call, DOUBLE, `${found}[1]`);
+});
+
+const histogramNumeric = aggregate('histogram_numeric', 'number, bins', (call, invoke) => {
+  const [x, bins] = convertArguments(call, ['any', 'int']);
+  const values = collected(call, invoke, call.analysis.cast(numeric(call, x), DOUBLE));
+  const type = arrayOf(structOf([{ name: 'x', type: DOUBLE }, { name: 'y', type: DOUBLE }]));
+  const sql = call.analysis.udfs.call('histogram_numeric', [arrayOf(DOUBLE), INT], type, [values.sql, bins.sql], (items, limit) => {
+    const histogram = new NumericHistogram(limit as number);
+    for (const item of items as number[]) histogram.add(item);
+    return histogram.all.map(({ x: center, y }) => ({ x: center, y }));
+  });
+  return result(call, type, sql);
+});
+
+export const aggregateFunctions: readonly AggregateFunction[] = [
+  count,
+  sum,
+  avg,
+  extreme('min'),
+  extreme('max'),
+  spread('stddev stddev_pop std', 'stddev_pop'),
+  spread('stddev_samp', 'stddev_samp'),
+  spread('variance var_pop', 'var_pop'),
+  spread('var_samp', 'var_samp'),
+  pair('covar_pop', 'covar_pop'),
+  pair('covar_samp', 'covar_samp'),
+  corr,
+  pair('regr_slope', 'regr_slope'),
+  pair('regr_intercept', 'regr_intercept'),
+  pair('regr_r2', 'regr_r2'),
+  pair('regr_sxx', 'regr_sxx'),
+  pair('regr_syy', 'regr_syy'),
+  pair('regr_sxy', 'regr_sxy'),
+  pair('regr_avgx', 'regr_avgx'),
+  pair('regr_avgy', 'regr_avgy'),
+  aggregate('regr_count', 'number, number', (call, invoke) => {
+    const [x, y] = convertArguments(call, ['double', 'double']);
+    return result(call, BIGINT, `CAST(${invoke('regr_count', `${x.sql}, ${y.sql}`)} AS BIGINT)`);
+  }),
+  aggregate('collect_list', 'value', (call, invoke) => {
+    const [arg] = convertArguments(call, ['any']);
+    const { sql, type } = collected(call, invoke, arg);
+    return result(call, type, sql);
+  }),
+  collectSet,
+  percentile,
+  percentileApprox,
+  histogramNumeric,
+];

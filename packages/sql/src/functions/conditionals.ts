@@ -1,0 +1,58 @@
+import { argumentType } from '../analyze/errors.js';
+import type { Expr } from '../analyze/expr.js';
+import { compare } from '../analyze/comparison.js';
+import { asBoolean, commonOf } from '../analyze/expression.js';
+import { BOOLEAN, typeName } from '../types/hive-type.js';
+import { convertArguments, customFunction, result } from './builder.js';
+import type { Call, ScalarFunction } from './definition.js';
+
+const sameTypes = (call: Call, args: readonly Expr[]) =>
+  commonOf(call.analysis, args, (type) => `The expressions after ${call.name.toUpperCase()} should all have the same type: "${typeName(args[0].type)}" is expected but "${typeName(type)}" is found`);
+
+const coalesce = customFunction('conditional', 'coalesce', 'value*', (call) => {
+  const args = convertArguments(call, ['any', 'any*']);
+  const type = sameTypes(call, args);
+  return result(call, type, `coalesce(${args.map((arg) => call.analysis.cast(arg, type).sql).join(', ')})`);
+});
+
+const test = (names: string, suffix: string): ScalarFunction =>
+  customFunction('conditional', names, 'boolean', (call) => {
+    const [value] = convertArguments(call, ['any']);
+    return result(call, BOOLEAN, `(${asBoolean(value, call).sql} ${suffix})`);
+  });
+
+export const conditionalFunctions: readonly ScalarFunction[] = [
+  coalesce,
+  customFunction('conditional', 'nvl', 'value, default', (call) => {
+    const args = convertArguments(call, ['any', 'any']);
+    const type = sameTypes(call, args);
+    return result(call, type, `coalesce(${args.map((arg) => call.analysis.cast(arg, type).sql).join(', ')})`);
+  }),
+  customFunction('conditional', 'if', 'boolean, value, value', (call) => {
+    const [condition, yes, no] = convertArguments(call, ['any', 'any', 'any']);
+    if (condition.type.kind !== 'boolean' && condition.type.kind !== 'void') {
+      throw argumentType(
+        call.analysis.text(condition.position),
+        `The first argument of function IF should be "boolean", but "${typeName(condition.type)}" is found`,
+        condition.position,
+      );
+    }
+    const type = sameTypes(call, [yes, no]);
+    const [a, b] = [call.analysis.cast(yes, type).sql, call.analysis.cast(no, type).sql];
+    return result(call, type, `CASE WHEN ${condition.sql} THEN ${a} ELSE ${b} END`);
+  }),
+  customFunction('conditional', 'nullif', 'value, value', (call) => {
+    const [a, b] = convertArguments(call, ['any', 'any']);
+    return result(call, a.type, `CASE WHEN ${compare(call.analysis, '=', a, b).sql} THEN NULL ELSE ${a.sql} END`);
+  }),
+  customFunction('conditional', 'isnull', 'value', (call) =>
+    result(call, BOOLEAN, `(${convertArguments(call, ['any'])[0].sql} IS NULL)`),
+  ),
+  customFunction('conditional', 'isnotnull', 'value', (call) =>
+    result(call, BOOLEAN, `(${convertArguments(call, ['any'])[0].sql} IS NOT NULL)`),
+  ),
+  test('istrue', 'IS TRUE'),
+  test('isnottrue', 'IS NOT TRUE'),
+  test('isfalse', 'IS FALSE'),
+  test('isnotfalse', 'IS NOT FALSE'),
+];

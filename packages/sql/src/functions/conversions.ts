@@ -1,0 +1,68 @@
+import {
+  BIGINT,
+  BINARY,
+  BOOLEAN,
+  DATE,
+  DOUBLE,
+  FLOAT,
+  type HiveType,
+  INT,
+  SMALLINT,
+  STRING,
+  TIMESTAMP,
+  TINYINT,
+} from '../types/hive-type.js';
+import { convertArguments, customFunction, jsFunction, sqlFunction } from './builder.js';
+import type { ScalarFunction } from './definition.js';
+
+/** `int(x)` is CAST(x AS INT). */
+const conversion = (name: string, type: HiveType): ScalarFunction =>
+  customFunction('conversion', name, 'value', (call) => call.analysis.cast(convertArguments(call, ['any'])[0], type));
+
+const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
+  'UTF-8': 'utf8',
+  'UTF-16LE': 'utf16le',
+  'ISO-8859-1': 'latin1',
+  'US-ASCII': 'latin1',
+};
+
+function unhex(text: string): Uint8Array | null {
+  const even = text.length % 2 === 0 ? text : `0${text}`;
+  return /^[0-9a-fA-F]*$/.test(even) ? Buffer.from(even, 'hex') : null;
+}
+
+function decodeBytes(bytes: Uint8Array, charset: string): string | null {
+  const name = charset.toUpperCase();
+  if (name === 'UTF-16' || name === 'UTF-16BE') return Buffer.from(bytes).swap16().toString('utf16le');
+  const encoding = ENCODINGS[name];
+  return encoding === undefined ? null : Buffer.from(bytes).toString(encoding);
+}
+
+function encodeText(text: string, charset: string): Uint8Array | null {
+  const name = charset.toUpperCase();
+  if (name === 'UTF-16' || name === 'UTF-16BE') {
+    const bytes = Buffer.from(text, 'utf16le').swap16();
+    return name === 'UTF-16' ? Buffer.concat([Buffer.from([0xfe, 0xff]), bytes]) : bytes;
+  }
+  const encoding = ENCODINGS[name];
+  return encoding === undefined ? null : Buffer.from(text, encoding);
+}
+
+export const conversionFunctions: readonly ScalarFunction[] = [
+  conversion('tinyint', TINYINT),
+  conversion('smallint', SMALLINT),
+  conversion('int', INT),
+  conversion('bigint', BIGINT),
+  conversion('float', FLOAT),
+  conversion('double', DOUBLE),
+  conversion('string', STRING),
+  conversion('boolean', BOOLEAN),
+  conversion('binary', BINARY),
+  conversion('date', DATE),
+  conversion('timestamp', TIMESTAMP),
+  sqlFunction('conversion', 'base64', ['binary'], STRING, (b) => `base64(${b})`),
+  jsFunction('conversion', 'unbase64', ['string'], BINARY, (s) => Buffer.from(s as string, 'base64')),
+  jsFunction('conversion', 'unhex', ['string'], BINARY, (s) => unhex(s as string)),
+  jsFunction('conversion', 'encode', ['string', 'string'], BINARY, (s, charset) => encodeText(s as string, charset as string)),
+  jsFunction('conversion', 'decode', ['binary', 'string'], STRING, (b, charset) => decodeBytes(b as Uint8Array, charset as string)),
+];

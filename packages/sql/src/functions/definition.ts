@@ -1,0 +1,58 @@
+import type { Analysis } from '../analyze/analysis.js';
+import type { Expr } from '../analyze/expr.js';
+import type { Position } from '../parse/ast-expression.js';
+import type { HiveType } from '../types/hive-type.js';
+
+export type FunctionCategory =
+  | 'string'
+  | 'date'
+  | 'math'
+  | 'conditional'
+  | 'collection'
+  | 'conversion'
+  | 'hash'
+  | 'misc'
+  | 'aggregate'
+  | 'window'
+  | 'table';
+
+/** A call under analysis: arguments analysed, not yet converted. */
+export interface Call {
+  readonly analysis: Analysis;
+  readonly name: string;
+  readonly args: readonly Expr[];
+  readonly position: Position;
+}
+
+interface Definition {
+  /** Lower case; the first is the name in the documentation. */
+  readonly names: readonly string[];
+  readonly category: FunctionCategory;
+  /** How it is called, for the documentation. */
+  readonly usage: string;
+}
+export interface ScalarFunction extends Definition {
+  readonly kind: 'scalar';
+  build(call: Call): Expr;
+}
+/** Writes the DuckDB aggregate `name(args)` with the call's DISTINCT, FILTER and OVER. */
+export type Invoke = (name: string, args: string, options?: { filter?: string; distinct?: boolean }) => string;
+export interface AggregateFunction extends Definition {
+  readonly kind: 'aggregate';
+  build(call: Call, invoke: Invoke): Expr;
+}
+/** Only with OVER. */
+export interface WindowFunction extends Definition {
+  readonly kind: 'window';
+  build(call: Call, invoke: Invoke): Expr;
+}
+/** Rows of columns c0, c1, …; `select` may refer to the tables to its left. */
+export interface TableFunctionResult {
+  readonly columns: readonly { readonly name: string; readonly type: HiveType }[];
+  readonly select: string;
+}
+export interface TableFunction extends Definition {
+  readonly kind: 'table';
+  build(call: Call): TableFunctionResult;
+}
+export type HiveFunction = ScalarFunction | AggregateFunction | WindowFunction | TableFunction;

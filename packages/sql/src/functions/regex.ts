@@ -1,0 +1,41 @@
+import { arrayOf, BOOLEAN, STRING } from '../types/hive-type.js';
+import { convertArguments, customFunction, jsFunction, result } from './builder.js';
+import type { ScalarFunction } from './definition.js';
+import { javaRegex, javaReplace } from './java-regex.js';
+
+/** Java's String.split: with a limit of -1, an empty match at the start splits nothing off. */
+function javaSplit(text: string, pattern: string): string[] {
+  const regex = javaRegex(pattern, 'g');
+  const parts: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(regex)) {
+    const { index } = match;
+    if (match[0] === '' && index === 0) continue;
+    parts.push(text.slice(from, index));
+    from = index + match[0].length;
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+export const regexFunctions: readonly ScalarFunction[] = [
+  jsFunction('string', 'regexp_replace', ['string', 'string', 'string'], STRING, (s, p, r) =>
+    javaReplace(s as string, p as string, r as string),
+  ),
+  jsFunction('string', 'regexp_extract', ['string', 'string', 'int?'], STRING, (s, p, group) => {
+    const match = javaRegex(p as string).exec(s as string);
+    return match === null ? '' : (match[group === undefined ? 1 : (group as number)] ?? null);
+  }),
+  jsFunction('string', 'split', ['string', 'string'], arrayOf(STRING), (s, p) => javaSplit(s as string, p as string)),
+  customFunction('string', 'regexp rlike', 'string, pattern', (call) => {
+    const [s, p] = convertArguments(call, ['string', 'string']);
+    const sql = call.analysis.udfs.call('regexp_matches', [STRING, STRING], BOOLEAN, [s.sql, p.sql], (text, pattern) =>
+      javaRegex(pattern as string).test(text as string),
+    );
+    return result(call, BOOLEAN, sql);
+  }),
+  customFunction('string', 'like', 'string, pattern', (call) => {
+    const [s, p] = convertArguments(call, ['string', 'string']);
+    return result(call, BOOLEAN, `(${s.sql} LIKE ${p.sql} ESCAPE '\\')`);
+  }),
+];

@@ -1,0 +1,44 @@
+import { aggregateFunctions } from './aggregates.js';
+import { collectionFunctions } from './collections.js';
+import { conditionalFunctions } from './conditionals.js';
+import { conversionFunctions } from './conversions.js';
+import { dateFunctions } from './dates.js';
+import type { HiveFunction } from './definition.js';
+import { hashFunctions } from './hashes.js';
+import { mathFunctions } from './maths.js';
+import { miscFunctions } from './misc.js';
+import { regexFunctions } from './regex.js';
+import { stringFunctions } from './strings.js';
+import { tableFunctions } from './tables.js';
+import { textFunctions } from './texts.js';
+import { windowFunctions } from './windows.js';
+
+let byName: Map<string, HiveFunction> | undefined;
+
+/** Every function of HiveQL that skep has, one entry a function (org.apache.hadoop.hive.ql.exec.FunctionRegistry). */
+export const allFunctions = (): readonly HiveFunction[] => [
+  ...stringFunctions,
+  ...textFunctions,
+  ...regexFunctions,
+  ...dateFunctions,
+  ...mathFunctions,
+  ...conditionalFunctions,
+  ...collectionFunctions,
+  ...conversionFunctions,
+  ...hashFunctions,
+  ...miscFunctions,
+  ...aggregateFunctions,
+  ...windowFunctions,
+  ...tableFunctions,
+];
+
+export function findFunction(name: string): HiveFunction | undefined {
+  if (byName === undefined) {
+    byName = new Map();
+    for (const fn of allFunctions()) for (const alias of fn.names) byName.set(alias, fn);
+  }
+  return byName.get(name.toLowerCase());
+}
+
+/** All names, sorted: SHOW FUNCTIONS. */
+export const functionNames = (): string[] => [...new Set(allFunctions().flatMap((fn) => fn.names))].sort();

@@ -1,0 +1,59 @@
+import type { Expr } from '../analyze/expr.js';
+import { commonOf } from '../analyze/expression.js';
+import { DOUBLE, type HiveType, INT } from '../types/hive-type.js';
+import { convertArguments, result } from './builder.js';
+import type { Call, Invoke, WindowFunction } from './definition.js';
+
+const window = (name: string, usage: string, build: (call: Call, invoke: Invoke) => Expr): WindowFunction => ({
+  kind: 'window',
+  names: [name],
+  category: 'window',
+  usage,
+  build,
+});
+
+const numbering = (name: string, type: HiveType): WindowFunction =>
+  window(name, '', (call, invoke) => {
+    const sql = invoke(name, '');
+    return result(call, type, type.kind === 'int' ? `CAST(${sql} AS INTEGER)` : sql);
+  });
+
+/** LAG and LEAD: value, how far (1), what instead where there is no such row. */
+const neighbour = (name: 'lag' | 'lead'): WindowFunction =>
+  window(name, 'value, offset?, default?', (call, invoke) => {
+    const [value, offset, other] = convertArguments(call, ['any', 'int?', 'any?']);
+    const type = other === undefined ? value.type : commonOf(call.analysis, [value, other], () => 'the default must have the type of the value');
+    const args = [
+      call.analysis.cast(value, type).sql,
+      ...(offset === undefined ? [] : [offset.sql]),
+      ...(other === undefined ? [] : [call.analysis.cast(other, type).sql]),
+    ];
+    return result(call, type, invoke(name, args.join(', ')));
+  });
+
+/** A second argument true leaves out NULLs. */
+const edge = (name: 'first_value' | 'last_value'): WindowFunction =>
+  window(name, 'value, ignore NULLs?', (call, invoke) => {
+    const [value, ignore] = convertArguments(call, ['any', 'boolean?']);
+    return result(call, value.type, invoke(name, ignore?.literal === true ? `${value.sql} IGNORE NULLS` : value.sql));
+  });
+
+export const windowFunctions: readonly WindowFunction[] = [
+  numbering('row_number', INT),
+  numbering('rank', INT),
+  numbering('dense_rank', INT),
+  numbering('percent_rank', DOUBLE),
+  numbering('cume_dist', DOUBLE),
+  window('ntile', 'buckets', (call, invoke) => {
+    const [buckets] = convertArguments(call, ['int']);
+    return result(call, INT, `CAST(${invoke('ntile', buckets.sql)} AS INTEGER)`);
+  }),
+  neighbour('lag'),
+  neighbour('lead'),
+  edge('first_value'),
+  edge('last_value'),
+  window('nth_value', 'value, n', (call, invoke) => {
+    const [value, n] = convertArguments(call, ['any', 'int']);
+    return result(call, value.type, invoke('nth_value', `${value.sql}, ${n.sql}`));
+  }),
+];
