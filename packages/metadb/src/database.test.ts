@@ -104,10 +104,14 @@ describe('transactions', () => {
     expect(await ids(on)).toEqual([1n, 2n, 3n]);
   });
 
-  it('inside another are refused instead of waiting for themselves', async () => {
-    const on = await open();
-    await expect(on.transaction(() => insert(on, 1n))).rejects.toThrow(BugError);
-    await expect(on.read(() => ids(on))).rejects.toThrow(BugError);
+  it('inside another fail instead of waiting for themselves for ever', async () => {
+    const on = await open({ maxHoldMs: 40 });
+    const nested = on.transaction(async (tx) => {
+      await tx.run('INSERT INTO T (ID) VALUES (1)');
+      await insert(on, 3n);
+    });
+    await expect(nested).rejects.toMatchObject({ code: 'DATABASE_LOCKED', message: expect.stringContaining('inside') });
+    await expect(on.read(() => ids(on))).rejects.toMatchObject({ code: 'DATABASE_LOCKED' });
     await insert(on, 2n);
     expect(await ids(on)).toEqual([2n]);
   });

@@ -17,7 +17,7 @@ export interface RunResult {
 
 /**
  * One database transaction. Never call another service or open another transaction while it is open: with SQLite there
- * is one connection, and the call would wait for itself (it is refused as a bug).
+ * is one connection, and the call would wait for itself (until `maxHoldMs`, when it fails).
  */
 export interface Tx {
   readonly dialect: Dialect;
@@ -66,4 +66,6 @@ export interface OpenDatabaseOptions {
   readonly clock?: Clock;
   /** Of all packages that keep tables there. */
   readonly migrations?: readonly Migration[];
+  /** How long one transaction of this process may make others of it wait before these fail; default 30 s. */
+  readonly maxHoldMs?: number;
 }

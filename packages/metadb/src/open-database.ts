@@ -6,6 +6,8 @@ import { DatabaseError } from './errors.js';
 import { migrate } from './migrate.js';
 import { SqliteDatabase } from './sqlite-database.js';
 
+const MAX_HOLD_MS = 30_000;
+
 const SQLITE_URL = /^sqlite:(?:\/\/)?(.+)$/;
 
 /** Opens the metastore's database, creates it on first use, and brings its schema up to date. */
@@ -16,7 +18,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   if (match === null) throw new DatabaseError('DATABASE_URL', shown, 'not of the form sqlite:PATH');
   const path = match[1] === ':memory:' ? match[1] : resolve(match[1]);
   if (path !== ':memory:') makeFolder(path);
-  const database = await SqliteDatabase.open(path, options.clock ?? systemClock);
+  const database = await SqliteDatabase.open(path, options.clock ?? systemClock, options.maxHoldMs ?? MAX_HOLD_MS);
   try {
     await migrate(database, options.migrations ?? []);
   } catch (error) {

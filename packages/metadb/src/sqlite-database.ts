@@ -1,5 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { BugError, type Clock, systemClock } from '@skep/core';
+import { type Clock, systemClock } from '@skep/core';
 import type { Database, TransactionOptions, Tx } from './database.js';
 import { SQLITE } from './dialect.js';
 import { DatabaseError, isBusy, toDatabaseError } from './errors.js';
@@ -28,7 +27,9 @@ interface Job {
 export class SqliteDatabase implements Database {
   readonly dialect = SQLITE;
   private readonly queue: Job[] = [];
-  private readonly inside = new AsyncLocalStorage<{ open: boolean }>();
+  /** When the job that runs was started, by real time. */
+  private startedAtMs = 0;
+  private watch: AbortController | undefined;
   private running: Promise<void> | undefined;
   private durable = true;
   private closed = false;
@@ -37,10 +38,12 @@ export class SqliteDatabase implements Database {
     readonly path: string,
     readonly clock: Clock,
     private readonly connection: SqliteConnection,
+    private readonly maxHoldMs: number,
   ) {}
 
-  static async open(path: string, clock: Clock): Promise<SqliteDatabase> {
-    return new SqliteDatabase(path, clock, await retryBusy(path, async () => SqliteConnection.open(path, clock)));
+  static async open(path: string, clock: Clock, maxHoldMs: number): Promise<SqliteDatabase> {
+    const connection = await retryBusy(path, async () => SqliteConnection.open(path, clock));
+    return new SqliteDatabase(path, clock, connection, maxHoldMs);
   }
 
   transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -58,15 +61,34 @@ export class SqliteDatabase implements Database {
   }
 
   private enqueue<T>(kind: Job['kind'], durable: boolean, fn: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.inside.getStore()?.open) throw new BugError('a database transaction was opened inside another');
     if (this.closed) return Promise.reject(new DatabaseError('DATABASE_CLOSED', this.path, 'it is closed'));
     if (this.queue.length >= MAX_QUEUE) {
       return Promise.reject(new DatabaseError('DATABASE_LOCKED', this.path, `${MAX_QUEUE} requests wait already`));
     }
     return new Promise<T>((resolve, reject) => {
       this.queue.push({ kind, durable, fn, resolve: (value) => resolve(value as T), reject });
-      this.running ??= this.drain();
+      if (this.running === undefined) this.running = this.drain();
+      else this.watchHolder();
     });
+  }
+
+  /**
+   * Whoever opens a transaction inside another waits for itself. All who wait are then told, so that the outer one fails
+   * too and lets go. (Telling callers apart would take async hooks, which slow every promise of the process.)
+   */
+  private watchHolder(): void {
+    if (this.watch !== undefined) return;
+    this.watch = new AbortController();
+    const { signal } = this.watch;
+    const look = async () => {
+      for (;;) {
+        await systemClock.sleep(this.maxHoldMs / 4, signal);
+        if (systemClock.now() - this.startedAtMs < this.maxHoldMs) continue;
+        const what = `a transaction has kept it for ${this.maxHoldMs} ms (does it open another inside?)`;
+        for (const job of this.queue.splice(0)) job.reject(new DatabaseError('DATABASE_LOCKED', this.path, what));
+      }
+    };
+    look().catch(() => undefined);
   }
 
   private async drain(): Promise<void> {
@@ -84,6 +106,8 @@ export class SqliteDatabase implements Database {
       }
     } finally {
       this.running = undefined;
+      this.watch?.abort();
+      this.watch = undefined;
     }
   }
 
@@ -138,13 +162,9 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  private async call(job: Job): Promise<unknown> {
-    const state = { open: true };
-    try {
-      return await this.inside.run(state, () => job.fn(this.connection));
-    } finally {
-      state.open = false;
-    }
+  private call(job: Job): Promise<unknown> {
+    this.startedAtMs = systemClock.now();
+    return job.fn(this.connection);
   }
 
   private setDurable(durable: boolean): void {
@@ -164,7 +184,7 @@ async function retryBusy<T>(path: string, attempt: () => Promise<T>): Promise<T>
     try {
       return await attempt();
     } catch (error) {
-      const busy = isBusy(error) || (error instanceof DatabaseError && error.code === 'DATABASE_LOCKED');
+      const busy = isBusy(error) || (error instanceof DatabaseError && isBusy(error.cause));
       if (!busy || count >= MAX_ATTEMPTS) throw toDatabaseError(path, error);
       await systemClock.sleep(systemClock.random() * PAUSE_MS);
     }
