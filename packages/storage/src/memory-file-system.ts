@@ -9,8 +9,14 @@ interface MemoryNode {
   modifiedMs: number;
 }
 
+/** Every change at a time of its own, without a clock. */
+function ticks(): () => number {
+  let tick = 0;
+  return () => tick++;
+}
+
 /** Files in memory, for tests: the same answers and errors as the local file system. */
-export function memoryFileSystem(now: () => number = () => 0): FileSystem {
+export function memoryFileSystem(now: () => number = ticks()): FileSystem {
   const nodes = new Map<string, MemoryNode>([['/', { modifiedMs: now() }]]);
   // Several schemes share one tree: tests use bare paths and file: URIs for the same file.
   const key = (path: string) => parseLocation(path).path;

@@ -31,7 +31,8 @@ export class EventFileWriter {
       beforeFooter: () => {
         this.orc.addUserMetadata(ACID_KEY_INDEX_KEY, ASCII.encode(this.keyIndex));
         this.orc.addUserMetadata(ACID_STATS_KEY, ASCII.encode(this.stats.join(',')));
-        this.orc.addUserMetadata(ACID_VERSION_KEY, ASCII.encode('2'));
+        // As Hive: a file without events has no version.
+        if (this.keyIndex !== '') this.orc.addUserMetadata(ACID_VERSION_KEY, ASCII.encode('2'));
       },
     });
   }

@@ -62,7 +62,8 @@ export class InsertWriter {
     if (this.target.overwrite && this.files.size === 0) this.files.set(0, await this.openBucket(0));
     this.isDone = true;
     for (const file of this.files.values()) await file.close();
-    if (this.files.size > 0) await this.folder.finish();
+    // Hive leaves the version file out of an overwrite without rows.
+    if (this.rows > 0) await this.folder.finish();
     const { files, bytes } = this.folder;
     return { files, insertedRows: this.rows, deletedRows: 0, bytes };
   }

@@ -104,7 +104,6 @@ describe('writers', () => {
     await table.insert(2n, 0, [{ a: 1, b: 'x' }]);
     await table.insert(3n, 0, [], { overwrite: true });
     expect(await pathsOf(table)).toEqual([
-      'base_0000003/_orc_acid_version',
       'base_0000003/bucket_00000_0',
       'delta_0000002_0000002_0000/_orc_acid_version',
       'delta_0000002_0000002_0000/bucket_00000_0',
