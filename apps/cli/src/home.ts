@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
+import { keepSmallFiles } from '@skep/acid';
 import { Catalog, catalogMigrations } from '@skep/catalog';
 import {
   CompactionQueue,
@@ -60,6 +61,7 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
   const warehouse = resolve(options.warehouse ?? `${path}/warehouse`);
   makeFolder(warehouse);
   const fs = localFileSystem();
+  keepSmallFiles(fs);
   const conf = await loadConfiguration(fs, path, env, options.hiveconf ?? {});
   const warehouseUri = toFileUri(warehouse);
   const db = await openDatabase({

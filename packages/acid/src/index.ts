@@ -9,6 +9,7 @@ export * from './read/plan-splits.js';
 export * from './read/read-table-dir.js';
 export * from './read/scan-split.js';
 export * from './read/scan-types.js';
+export { keepSmallFiles } from './read/small-file-cache.js';
 export * from './state/acid-directory.js';
 export * from './state/decide-acid-state.js';
 export * from './state/get-acid-state.js';

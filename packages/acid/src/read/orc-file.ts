@@ -1,12 +1,16 @@
 import { type ByteSource, CorruptFileError } from '@skep/core';
 import { type OrcBatch, type OrcReader, openOrc, openOrcSync, type ReadOptions } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
+import { cacheKey, smallFileCache } from './small-file-cache.js';
 import { type Ask, ask, MustWaitError } from './steps.js';
 
 /** What is needed to open a data file. */
 export interface FileToOpen {
   readonly path: string;
   readonly flushLengthPath?: string | undefined;
+  /** As listed; with the time it lets a small file be kept for the next statement. */
+  readonly sizeBytes?: number;
+  readonly modifiedMs?: number;
 }
 
 /** An open ORC file; `reader` is undefined while a writer has flushed nothing yet. */
@@ -18,11 +22,20 @@ export interface OrcFile {
 
 /** Opens a file up to the length that its side file allows. */
 export function* openOrcFile(fs: FileSystem, file: FileToOpen): Generator<Ask, OrcFile, unknown> {
+  const cache = smallFileCache(fs);
+  const key = cache === undefined ? undefined : cacheKey(file);
+  const cached = key === undefined ? undefined : cache?.get(key);
+  if (cached !== undefined) return { path: file.path, reader: cached, close: () => {} };
   const length = file.flushLengthPath === undefined ? undefined : yield* readFlushLength(fs, file.flushLengthPath);
   const whole = yield* openSource(fs, file.path);
   const close = () => void whole.close?.();
   if (length === 0 || whole.size === 0) return { path: file.path, reader: undefined, close };
   try {
+    if (cache !== undefined && key !== undefined && whole.size === file.sizeBytes) {
+      const content = Uint8Array.from(yield* readAll(whole));
+      close();
+      return { path: file.path, reader: cache.put(key, whole.path, content), close: () => {} };
+    }
     const source = length === undefined ? whole : cutSource(whole, length);
     const reader = yield* ask(
       () => openOrcSync(source),
@@ -43,6 +56,18 @@ function* openSource(fs: FileSystem, path: string): Generator<Ask, ByteSource, u
       return source;
     },
     async () => fs.open(path),
+  );
+}
+
+function* readAll(source: ByteSource): Generator<Ask, Uint8Array, unknown> {
+  const read = () => source.slice(0, source.size);
+  return yield* ask(
+    () => {
+      const answer = read();
+      if (answer instanceof Promise) throw new MustWaitError(source.path);
+      return answer;
+    },
+    async () => read(),
   );
 }
 

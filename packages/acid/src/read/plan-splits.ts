@@ -119,9 +119,10 @@ function deletesOf(
     .filter(isAfter)
     .flatMap((deletes) => deletes.files)
     .filter((file) => file.sizeBytes > 0 && file.bucket === (bucket ?? 0))
-    .map(({ path, sizeBytes, bucket: number, flushLengthPath }) => ({
+    .map(({ path, sizeBytes, modifiedMs, bucket: number, flushLengthPath }) => ({
       path,
       sizeBytes,
+      modifiedMs,
       bucket: number,
       flushLengthPath,
     }));

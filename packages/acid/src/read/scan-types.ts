@@ -34,6 +34,7 @@ export interface SyntheticRowIds {
 export interface DeleteFile {
   readonly path: string;
   readonly sizeBytes: number;
+  readonly modifiedMs: number;
   readonly bucket: number | undefined;
   readonly flushLengthPath?: string | undefined;
 }
