@@ -1,9 +1,10 @@
 export type { CompressionKind } from './compression/codec.js';
+export { dumpOrc, statisticsText } from './dump.js';
 export * from './errors.js';
 export type { ColumnStatistics } from './proto/gen/orc_proto.js';
 export * from './reader/options.js';
 export { type OpenOptions, OrcReader, type OrcWriterKind, openOrc, openOrcSync } from './reader/orc-reader.js';
-export type { StripeInformation } from './reader/stripe.js';
+export type { ColumnLayout, StreamInformation, StripeInformation, StripeLayout } from './reader/stripe.js';
 export { rowToJson } from './row-json.js';
 export * from './sarg/sarg.js';
 export * from './type-description.js';

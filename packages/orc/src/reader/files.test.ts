@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { CorruptFileError, memorySource } from '@skep/core';
 import { describe, expect, test } from 'vitest';
+import { EncryptedColumnError } from '../errors.js';
 import { rowToJson } from '../row-json.js';
 import { filesBelow, sharedFolder } from '../testing/shared-folder.js';
 import type { ReadOptions } from './options.js';
@@ -91,6 +92,17 @@ describe.skipIf(examples === undefined)("ORC's example files (skipped where ../s
       }
     });
   }
+
+  test('encrypted columns are refused by name, the others read', () => {
+    const path = join(examples ?? '', 'encrypted/sample1.orc');
+    const reader = open(path);
+    expect(() => reader.batchesSync()).toThrow(EncryptedColumnError);
+    expect(() => reader.batchesSync({ include: new Set([2]) })).toThrow(/column email is encrypted with key 'pii'/);
+    expect([...rowsOf(reader, { include: new Set([3]) })]).toEqual(['{"name": "Dongjoon Hyun"}']);
+    expect([...rowsOf(reader, { masked: true })]).toEqual([
+      expect.stringContaining('"ssn": null, "email": "841626795E7D'),
+    ]);
+  });
 
   test.each(files.filter((path) => /corrupt|zero\.orc$/.test(path)))('%s is refused', (path) => {
     const read = () => [...rowsOf(open(path))];

@@ -1,7 +1,9 @@
 import type { ByteSource } from '@skep/core';
 import type { CompressionKind } from '../compression/codec.js';
+import { InvalidReadError } from '../errors.js';
 import type { ColumnStatistics, Metadata } from '../proto/gen/orc_proto.js';
 import type { TypeDescription } from '../type-description.js';
+import { encryptedColumns, refuseEncrypted } from './encryption.js';
 import { planColumns } from './evolution.js';
 import { fetchAsync, fetchSync, itemsAsync, itemsSync, MeteredSource } from './fetching.js';
 import { fileSchema } from './file-schema.js';
@@ -9,7 +11,7 @@ import { type FileTail, readFileTail, readMetadata, toNumber } from './file-tail
 import type { OrcBatch, ReadOptions } from './options.js';
 import { bindSarg } from './pruning.js';
 import { type ScannedFile, scan } from './scan.js';
-import { type StripeInformation, stripesOf } from './stripe.js';
+import { readStripeLayout, type StripeInformation, type StripeLayout, stripesOf } from './stripe.js';
 
 /** Footer.writer of the specification. */
 export type OrcWriterKind = 'java' | 'cpp' | 'presto' | 'go' | 'trino' | 'cudf' | 'unknown';
@@ -58,6 +60,8 @@ export class OrcReader {
   readonly calendar: 'julian_gregorian' | 'proleptic_gregorian';
   /** Of the whole file, by column id; empty in files without statistics. */
   readonly statistics: readonly ColumnStatistics[];
+  /** Names of keys by the ids of the columns that are encrypted with them, descendants included. */
+  readonly encryptedColumns: ReadonlyMap<number, string>;
   private readonly file: ScannedFile;
 
   constructor(
@@ -83,6 +87,7 @@ export class OrcReader {
     this.softwareVersion = footer.softwareVersion;
     this.calendar = footer.calendar === 2 ? 'proleptic_gregorian' : 'julian_gregorian';
     this.statistics = footer.statistics ?? [];
+    this.encryptedColumns = encryptedColumns(footer);
     this.file = {
       tail,
       schema: this.schema,
@@ -113,6 +118,22 @@ export class OrcReader {
     return statisticsOf(fetchSync(this.source, readMetadata(this.tail)));
   }
 
+  /** A stripe's streams and encodings. */
+  async stripeLayout(number: number): Promise<StripeLayout> {
+    return fetchAsync(this.source, readStripeLayout(this.tail, this.stripe(number), this.schema.maximumId + 1));
+  }
+
+  stripeLayoutSync(number: number): StripeLayout {
+    return fetchSync(this.source, readStripeLayout(this.tail, this.stripe(number), this.schema.maximumId + 1));
+  }
+
+  private stripe(number: number): StripeInformation {
+    const stripe = this.stripes[number];
+    if (stripe === undefined)
+      throw new InvalidReadError(`${this.path} has ${this.stripes.length} stripes, no stripe ${number}`);
+    return stripe;
+  }
+
   /** The rows in batches of columns, in the file's order; see ReadOptions. */
   batches(options: ReadOptions = {}): AsyncIterable<OrcBatch> {
     return itemsAsync(this.source, this.scan(options));
@@ -125,7 +146,9 @@ export class OrcReader {
 
   private scan(options: ReadOptions) {
     const sarg = bindSarg(this.schema, options, this.path, this.file.origin);
-    return scan(this.file, planColumns(this.schema, options, this.path), sarg, options);
+    const root = planColumns(this.schema, options, this.path);
+    if (options.masked !== true) refuseEncrypted(this.path, this.schema, this.encryptedColumns, root);
+    return scan(this.file, root, sarg, options);
   }
 }
 
