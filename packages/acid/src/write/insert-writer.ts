@@ -59,8 +59,8 @@ export class InsertWriter {
   /** Makes the files durable. Without rows there is no folder, except for an overwrite. */
   async close(): Promise<WriteResult> {
     if (this.isDone) throw new BugError('the writer was closed before');
-    if (this.target.overwrite && this.files.size === 0) this.files.set(0, await this.openBucket(0));
     this.isDone = true;
+    for (const bucket of this.emptyBuckets()) this.files.set(bucket, await this.openBucket(bucket, true));
     for (const file of this.files.values()) await file.close();
     // Hive leaves the version file out of an overwrite without rows.
     if (this.rows > 0) await this.folder.finish();
@@ -72,6 +72,13 @@ export class InsertWriter {
   async abort(): Promise<void> {
     this.isDone = true;
     await this.folder.remove();
+  }
+
+  /** Buckets without rows that get a file all the same: all of an overwrite, and those of bucketed insert-only tables. */
+  private emptyBuckets(): number[] {
+    const { overwrite, insertOnly, bucketing } = this.target;
+    if (!overwrite && !(insertOnly && bucketing !== undefined && this.rows > 0)) return [];
+    return [...Array(bucketing?.buckets ?? 1).keys()].filter((bucket) => !this.files.has(bucket));
   }
 
   /** The rows of each bucket in their order. */
@@ -94,12 +101,14 @@ export class InsertWriter {
       ]);
   }
 
-  private async openBucket(bucket: number): Promise<BucketFile> {
-    return this.target.insertOnly ? this.openPlain(bucket) : this.openEvents(bucket);
+  private async openBucket(bucket: number, isEmpty = false): Promise<BucketFile> {
+    return this.target.insertOnly ? this.openPlain(bucket, isEmpty) : this.openEvents(bucket);
   }
 
-  private async openPlain(bucket: number): Promise<BucketFile> {
+  private async openPlain(bucket: number, isEmpty: boolean): Promise<BucketFile> {
     const sink = await this.folder.createFile(formatOriginalFileName(bucket));
+    // Hive's empty plain files have no byte at all.
+    if (isEmpty) return { write: async () => {}, close: () => sink.close() };
     const writer = new OrcWriter(sink, this.target.schema, orcWriterOptions(this.target.orc ?? {}, 'plain'));
     return {
       write: async (root) => void (await writer.write(root)),

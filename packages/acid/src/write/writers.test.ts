@@ -123,6 +123,30 @@ describe('writers', () => {
     expect(await table.rows()).toEqual(['3|z']);
   });
 
+  it('give every bucket of an overwrite a file', async () => {
+    const bucketing = { columns: [0], buckets: 3, version: 1 } as const;
+    const table = new AcidTable(memoryFileSystem(), '/t', 'struct<a:int>', { bucketing });
+    await table.insert(1n, 0, [{ a: 1 }], { overwrite: true });
+    expect(await pathsOf(table)).toEqual([
+      'base_0000001/_orc_acid_version',
+      'base_0000001/bucket_00000_0',
+      'base_0000001/bucket_00001_0',
+      'base_0000001/bucket_00002_0',
+    ]);
+    expect(await table.rows({ rowIds: false })).toEqual(['1']);
+    const plain = new AcidTable(memoryFileSystem(), '/t', 'struct<a:int>', { bucketing, insertOnly: true });
+    await plain.insert(1n, 0, [{ a: 1 }]);
+    const files = await plain.fs.list('/t/delta_0000001_0000001_0000');
+    expect(files.map((file) => [file.name, file.sizeBytes > 0])).toEqual([
+      ['000000_0', false],
+      ['000001_0', true],
+      ['000002_0', false],
+    ]);
+    expect(await plain.rows()).toEqual(['1']);
+    await plain.insert(2n, 0, [], { overwrite: true });
+    expect(await plain.rows()).toEqual([]);
+  });
+
   it('truncate with an empty base', async () => {
     const table = new AcidTable(memoryFileSystem(), '/t', AB);
     await table.insert(1n, 0, [{ a: 1, b: 'x' }]);
