@@ -8,16 +8,17 @@ const W = LockType.LOCK_TYPE_SHARED_WRITE;
 const X = LockType.LOCK_TYPE_EXCL_WRITE;
 const E = LockType.LOCK_TYPE_EXCLUSIVE;
 
-const on = (type: LockType, table?: string, partition?: string, txnId = 1n): LockClaim => ({
+type Scope = readonly [table?: string, partition?: string];
+const on = (type: LockType, [table, partition]: Scope, txnId = 1n): LockClaim => ({
   type,
   database: 'd',
   table,
   partition,
   txnId,
 });
-const DB = [undefined, undefined] as const;
-const TABLE = ['t', undefined] as const;
-const PARTITION = ['t', 'p=1'] as const;
+const DB: Scope = [];
+const TABLE: Scope = ['t'];
+const PARTITION: Scope = ['t', 'p=1'];
 
 describe('Hive 4 compatibility', () => {
   // Rows: requested; columns: earlier, in the order R, W, X, E. From hive-acid.md §3.
@@ -31,7 +32,7 @@ describe('Hive 4 compatibility', () => {
     for (const [i, earlier] of [R, W, X, E].entries()) {
       it(`${LockType[request]} after ${LockType[earlier]} ${row[i] === 'w' ? 'waits' : 'goes on'}`, () => {
         for (const scope of [TABLE, PARTITION]) {
-          expect(mustWait(on(request, ...scope), on(earlier, ...scope, 2n))).toBe(row[i] === 'w');
+          expect(mustWait(on(request, scope), on(earlier, scope, 2n))).toBe(row[i] === 'w');
         }
       });
     }
@@ -55,20 +56,20 @@ describe('Hive 4 compatibility', () => {
     [X, TABLE, W, DB, true],
     [X, DB, R, TABLE, false],
   ] as const)('%s on %j after %s on %j: waits %s', (request, scope, earlier, earlierScope, waits) => {
-    expect(mustWait(on(request, ...scope), on(earlier, ...earlierScope, 2n))).toBe(waits);
+    expect(mustWait(on(request, scope), on(earlier, earlierScope, 2n))).toBe(waits);
   });
 
   it('knows what is a different resource', () => {
-    expect(overlaps(on(E, 't', 'p=1'), on(E, 't', 'p=2'))).toBe(false);
-    expect(overlaps(on(E, 't'), on(E, 'u'))).toBe(false);
-    expect(overlaps(on(E, 't'), { ...on(E, 't'), database: 'e' })).toBe(false);
-    expect(overlaps(on(E, 't', 'p=1'), on(E, 't'))).toBe(true);
-    expect(overlaps(on(E), on(E, 't', 'p=1'))).toBe(true);
+    expect(overlaps(on(E, PARTITION), on(E, ['t', 'p=2']))).toBe(false);
+    expect(overlaps(on(E, TABLE), on(E, ['u']))).toBe(false);
+    expect(overlaps(on(E, TABLE), { ...on(E, TABLE), database: 'e' })).toBe(false);
+    expect(overlaps(on(E, PARTITION), on(E, TABLE))).toBe(true);
+    expect(overlaps(on(E, DB), on(E, PARTITION))).toBe(true);
   });
 
   it('never lets a transaction wait for itself, but locks without one are all strangers', () => {
-    expect(mustWait(on(E, 't'), on(E, 't'))).toBe(false);
-    expect(mustWait(on(E, 't', undefined, 0n), on(E, 't', undefined, 0n))).toBe(true);
+    expect(mustWait(on(E, TABLE), on(E, TABLE))).toBe(false);
+    expect(mustWait(on(E, TABLE, 0n), on(E, TABLE, 0n))).toBe(true);
   });
 });
 
