@@ -1,6 +1,8 @@
 import type { ByteSink } from '@skep/core';
 
 const PIECE_BYTES = 1 << 20;
+/** Parts of this size go to the sink as they are. */
+const LARGE_PART_BYTES = 1 << 17;
 
 /** Counts what is written and joins small pieces: a stripe is made of many streams, most of them short. */
 export class FileSink {
@@ -15,6 +17,11 @@ export class FileSink {
     for (const part of parts) {
       if (part.length === 0) continue;
       this.position += part.length;
+      if (part.length >= LARGE_PART_BYTES) {
+        await this.flush();
+        await this.sink.write(part);
+        continue;
+      }
       this.pending.push(part);
       this.pendingBytes += part.length;
       if (this.pendingBytes >= PIECE_BYTES) await this.flush();

@@ -137,8 +137,23 @@ export function packInts(values: Int32Array, from: number, count: number, width:
 export function packPairs(pairs: Int32Array, from: number, count: number, width: number, output: OutputBuffer): void {
   output.reserve(packedBytes(count, width));
   const end = (from + count) * 2;
-  if ((width & 7) === 0) {
-    for (let p = from * 2; p < end; p += 2) output.putBigEndian(pairs[p], pairs[p + 1], width / 8);
+  if (width > 32 && (width & 7) === 0) {
+    const { bytes } = output;
+    let at = output.length;
+    for (let p = from * 2; p < end; p += 2) {
+      const lo = pairs[p];
+      const hi = pairs[p + 1];
+      if (width === 64) bytes[at++] = hi >>> 24;
+      if (width >= 56) bytes[at++] = hi >>> 16;
+      if (width >= 48) bytes[at++] = hi >>> 8;
+      bytes[at] = hi;
+      bytes[at + 1] = lo >>> 24;
+      bytes[at + 2] = lo >>> 16;
+      bytes[at + 3] = lo >>> 8;
+      bytes[at + 4] = lo;
+      at += 5;
+    }
+    output.length = at;
     return;
   }
   let current = 0;

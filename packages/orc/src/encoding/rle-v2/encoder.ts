@@ -35,23 +35,74 @@ export class RleV2Encoder {
   }
 
   writeInts(values: Int32Array | Int16Array, from: number, count: number): void {
-    for (let i = from; i < from + count; i++) {
-      const value = values[i];
+    const { pairs } = this;
+    const end = from + count;
+    for (let i = from; i < end; ) {
+      if (this.inVariableRun) {
+        // The usual case, without looking at the state: each value differs from the one before.
+        let p = this.count * 2;
+        let last = pairs[p - 1] === pairs[p - 2] >> 31 ? pairs[p - 2] : Number.NaN;
+        const full = MAX_RUN * 2;
+        while (i < end && p < full && values[i] !== last) {
+          last = values[i++];
+          pairs[p] = last;
+          pairs[p + 1] = last >> 31;
+          p += 2;
+        }
+        this.extendVariableRun(p >>> 1);
+        if (i === end) return;
+      }
+      const value = values[i++];
       this.add(value, value >> 31);
     }
   }
 
   writeLongs(values: BigInt64Array, from: number, count: number): void {
+    const { pairs } = this;
     const halves = new Int32Array(values.buffer, values.byteOffset + from * 8, count * 2);
-    for (let p = 0; p < count * 2; p += 2) this.add(halves[p], halves[p + 1]);
+    const end = count * 2;
+    for (let i = 0; i < end; ) {
+      if (this.inVariableRun) {
+        let p = this.count * 2;
+        let lo = pairs[p - 2];
+        let hi = pairs[p - 1];
+        const full = MAX_RUN * 2;
+        while (i < end && p < full && (halves[i] !== lo || halves[i + 1] !== hi)) {
+          lo = halves[i];
+          hi = halves[i + 1];
+          pairs[p] = lo;
+          pairs[p + 1] = hi;
+          p += 2;
+          i += 2;
+        }
+        this.extendVariableRun(p >>> 1);
+        if (i === end) return;
+      }
+      this.add(halves[i], halves[i + 1]);
+      i += 2;
+    }
   }
 
   /** Values given as doubles: whole numbers of at most 2^53. */
   writeNumbers(values: Float64Array, from: number, count: number): void {
     for (let i = from; i < from + count; i++) {
       const value = values[i];
-      this.add(value | 0, Math.floor(value / 0x100000000) | 0);
+      const lo = value | 0;
+      this.add(lo, lo === value ? lo >> 31 : Math.floor(value / 0x100000000) | 0);
     }
+  }
+
+  private get inVariableRun(): boolean {
+    return this.count >= 2 && this.fixedRun === 0;
+  }
+
+  /** Takes over values that were put behind the variable run, up to `count` in all. */
+  private extendVariableRun(count: number): void {
+    if (count === this.count) return;
+    this.lastTwoEqual = false;
+    this.variableRun = count;
+    this.count = count;
+    if (count === MAX_RUN) this.writeVariable();
   }
 
   flush(): void {

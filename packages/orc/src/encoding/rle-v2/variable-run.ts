@@ -1,39 +1,29 @@
 import type { OutputBuffer } from '../output-buffer.js';
 import { packInts, packPairs } from './bit-packing.js';
 import { MAX_RUN } from './decoder.js';
+import { NarrowRun } from './narrow-run.js';
 import { preparePatches, writePatchedBase } from './patched-base.js';
-import { closestAlignedFixedBits, closestFixedBits, encodeBitWidth } from './widths.js';
+import { percentileBits, putRunHeader, SHORT_RUN } from './run-header.js';
+import { closestAlignedFixedBits, closestFixedBits } from './widths.js';
 
-const MIN_REPEAT = 3;
 const TWO_32 = 0x100000000;
 /** Below this all sums, differences and zigzag forms of two values are exact in a double. */
 const EXACT_LIMIT = 2 ** 51;
 
 /** Bits of a whole number from 0 below 2^53. */
-export function bitsOf(value: number): number {
+function bitsOf(value: number): number {
   return value < TWO_32 ? 32 - Math.clz32(value) : 64 - Math.clz32(value / TWO_32);
 }
 
 /**
- * Width that holds all but the largest `1 - share` of the values (Java: SerializationUtils.percentileBits), of a
- * histogram of their bits.
- */
-export function percentileBits(histogram: Int32Array, count: number, share: number): number {
-  let left = Math.trunc(count * (1 - share));
-  for (let bits = 64; bits > 0; bits--) {
-    left -= histogram[bits];
-    if (left < 0) return closestFixedBits(bits);
-  }
-  return closestFixedBits(0);
-}
-
-/**
  * Chooses among direct, patched base and delta for values that are not all equal, and writes the run (Java:
- * RunLengthIntegerWriterV2.determineEncoding). Values below 2^51 are handled as doubles, which is exact and fast; the
- * rest as halves, and as BigInt in the rare forms that need arithmetic.
+ * RunLengthIntegerWriterV2.determineEncoding). Values below 2^30 are handled as int32 (narrow-run.ts), below 2^51 as
+ * doubles, which are exact; the rest as halves, and as BigInt in the rare forms that need arithmetic.
  */
 export class VariableRun {
+  private readonly narrow: NarrowRun;
   private readonly values = new Float64Array(MAX_RUN);
+  private readonly zigzags = new Float64Array(MAX_RUN);
   private readonly packed = new Int32Array(MAX_RUN * 2);
   private readonly histogram = new Int32Array(65);
 
@@ -41,9 +31,12 @@ export class VariableRun {
     private readonly output: OutputBuffer,
     private readonly signed: boolean,
     private readonly aligned: boolean,
-  ) {}
+  ) {
+    this.narrow = new NarrowRun(output, signed, aligned);
+  }
 
   write(pairs: Int32Array, count: number): void {
+    if (this.narrow.write(pairs, count)) return;
     const { values } = this;
     let exact = true;
     for (let i = 0, p = 0; i < count; i++, p += 2) {
@@ -63,8 +56,8 @@ export class VariableRun {
 
   private writeExact(count: number): void {
     const { values } = this;
-    if (count <= MIN_REPEAT) {
-      this.direct(count);
+    if (count <= SHORT_RUN) {
+      this.direct(count, this.zigzagAll(count));
       return;
     }
     let min = values[0];
@@ -92,53 +85,72 @@ export class VariableRun {
       this.delta(count, initial, largest);
       return;
     }
-    const { histogram } = this;
-    histogram.fill(0);
-    for (let i = 0; i < count; i++) histogram[bitsOf(this.zigzag(values[i]))]++;
-    if (percentileBits(histogram, count, 1) - percentileBits(histogram, count, 0.9) > 1) {
-      histogram.fill(0);
-      for (let i = 0; i < count; i++) histogram[bitsOf(values[i] - min)]++;
-      const width95 = percentileBits(histogram, count, 0.95);
-      const width100 = percentileBits(histogram, count, 1);
-      if (width95 !== width100) {
-        const { packed } = this;
-        for (let i = 0; i < count; i++) {
-          const offset = values[i] - min;
-          packed[2 * i] = offset | 0;
-          packed[2 * i + 1] = offset / TWO_32;
-        }
-        writePatchedBase(this.output, BigInt(min), preparePatches(packed, count, width95, width100));
-        return;
-      }
+    const widest = this.zigzagAll(count);
+    if (this.fewAreWide(count, closestFixedBits(bitsOf(widest))) && this.patched(count, min)) return;
+    this.direct(count, widest);
+  }
+
+  /** Whether the width of 90 % of the values is more than a bit below that of all: stops once too many are wide. */
+  private fewAreWide(count: number, width: number): boolean {
+    const { zigzags } = this;
+    let most = width - 2;
+    while (most > 0 && closestFixedBits(most) !== most) most--;
+    if (most < 1) return false;
+    const limit = 2 ** most;
+    let left = Math.trunc(count * (1 - 0.9));
+    for (let i = 0; i < count; i++) {
+      if (zigzags[i] >= limit && --left < 0) return false;
     }
-    this.direct(count);
+    return true;
   }
 
-  private zigzag(value: number): number {
-    return !this.signed ? value : value < 0 ? -2 * value - 1 : 2 * value;
+  private patched(count: number, min: number): boolean {
+    const { values, histogram, packed } = this;
+    histogram.fill(0);
+    for (let i = 0; i < count; i++) histogram[bitsOf(values[i] - min)]++;
+    const width95 = percentileBits(histogram, count, 0.95);
+    const width100 = percentileBits(histogram, count, 1);
+    if (width95 === width100) return false;
+    for (let i = 0; i < count; i++) {
+      const offset = values[i] - min;
+      packed[2 * i] = offset;
+      packed[2 * i + 1] = offset / TWO_32;
+    }
+    writePatchedBase(this.output, BigInt(min), preparePatches(packed, count, width95, width100));
+    return true;
   }
 
-  private direct(count: number): void {
-    const { values, packed } = this;
+  /** Fills `zigzags`; answers the largest. */
+  private zigzagAll(count: number): number {
+    const { values, zigzags, signed } = this;
     let largest = 0;
-    for (let i = 0; i < count; i++) largest = Math.max(largest, this.zigzag(values[i]));
+    for (let i = 0; i < count; i++) {
+      const value = values[i];
+      const zigzag = !signed ? value : value < 0 ? -2 * value - 1 : 2 * value;
+      zigzags[i] = zigzag;
+      if (zigzag > largest) largest = zigzag;
+    }
+    return largest;
+  }
+
+  private direct(count: number, largest: number): void {
+    const { zigzags, packed } = this;
     const width = this.align(closestFixedBits(bitsOf(largest)));
-    this.header(1, width, count);
+    putRunHeader(this.output, 1, width, count);
     if (width <= 32) {
-      for (let i = 0; i < count; i++) packed[i] = this.zigzag(values[i]);
+      for (let i = 0; i < count; i++) packed[i] = zigzags[i];
       packInts(packed, 0, count, width, this.output);
     } else {
       for (let i = 0; i < count; i++) {
-        const value = this.zigzag(values[i]);
-        packed[2 * i] = value;
-        packed[2 * i + 1] = value / TWO_32;
+        packed[2 * i] = zigzags[i];
+        packed[2 * i + 1] = zigzags[i] / TWO_32;
       }
       packPairs(packed, 0, count, width, this.output);
     }
   }
 
   private fixedDelta(count: number, step: number): void {
-    this.header(3, 0, count);
+    putRunHeader(this.output, 3, 0, count);
     this.putBase(this.values[0]);
     this.output.putZigzag(step | 0, Math.floor(step / TWO_32));
   }
@@ -146,7 +158,7 @@ export class VariableRun {
   private delta(count: number, initial: number, largest: number): void {
     const { values, packed, output } = this;
     const width = Math.max(2, this.align(closestFixedBits(bitsOf(largest))));
-    this.header(3, width, count);
+    putRunHeader(this.output, 3, width, count);
     this.putBase(values[0]);
     output.putZigzag(initial | 0, Math.floor(initial / TWO_32));
     if (width <= 32) {
@@ -168,22 +180,13 @@ export class VariableRun {
     else this.output.putVarint(value | 0, high);
   }
 
-  /** The two bytes that direct and delta begin with; reserves room for the varints of a delta too. */
-  private header(form: 1 | 3, width: number, count: number): void {
-    const { output } = this;
-    output.reserve(2 + 10 + 10);
-    const code = width === 0 ? 0 : encodeBitWidth(width);
-    output.bytes[output.length++] = (form << 6) | (code << 1) | ((count - 1) >>> 8);
-    output.bytes[output.length++] = count - 1;
-  }
-
   private align(width: number): number {
     return this.aligned ? closestAlignedFixedBits(width) : width;
   }
 
   /** The same decisions on halves. */
   private writeWide(pairs: Int32Array, count: number): void {
-    if (count <= MIN_REPEAT) {
+    if (count <= SHORT_RUN) {
       this.directWide(pairs, count);
       return;
     }
@@ -242,7 +245,7 @@ export class VariableRun {
       bits = Math.max(bits, zigzagBits(lo, hi, this.signed));
     }
     const width = this.align(closestFixedBits(bits));
-    this.header(1, width, count);
+    putRunHeader(this.output, 1, width, count);
     packPairs(packed, 0, count, width, this.output);
   }
 
@@ -262,7 +265,7 @@ export class VariableRun {
     if (!fixed && initial === 0n) return false;
     const bits = largest === 0n ? 0 : largest.toString(2).length;
     const width = fixed ? 0 : Math.max(2, this.align(closestFixedBits(bits)));
-    this.header(3, width, count);
+    putRunHeader(this.output, 3, width, count);
     if (this.signed) output.putZigzag(pairs[0], pairs[1]);
     else output.putVarint(pairs[0], pairs[1]);
     output.putZigzag(Number(BigInt.asIntN(32, initial)), Number(initial >> 32n));

@@ -82,7 +82,7 @@ export class StringWriter extends ColumnWriter<StringStatistics> {
   private addDirect(bytes: Uint8Array, offsets: Int32Array, from: number, count: number): void {
     const { statistics, bloomFilter } = this;
     this.direct.write(bytes, offsets, from, count);
-    for (let i = from; i < from + count; i++) statistics.addRange(bytes, offsets[i], offsets[i + 1]);
+    statistics.addRows(bytes, offsets, from, count);
     if (bloomFilter === undefined) return;
     for (let i = from; i < from + count; i++) bloomFilter.addBytes(bytes, offsets[i], offsets[i + 1]);
   }

@@ -32,6 +32,20 @@ export class StringStatistics extends Statistics {
     }
   }
 
+  /** Values [from, from + count) of `bytes` cut by `offsets`; at least one. Copies no more than the extremes. */
+  addRows(bytes: Uint8Array, offsets: Int32Array, from: number, count: number): void {
+    let min = from;
+    let max = from;
+    for (let i = from + 1; i < from + count; i++) {
+      const start = offsets[i];
+      const end = offsets[i + 1];
+      if (compareBytes(bytes, start, end, bytes, offsets[max], offsets[max + 1]) > 0) max = i;
+      else if (compareBytes(bytes, start, end, bytes, offsets[min], offsets[min + 1]) < 0) min = i;
+    }
+    this.addRange(bytes, offsets[min], offsets[min + 1]);
+    if (max !== min) this.addRange(bytes, offsets[max], offsets[max + 1]);
+  }
+
   private setMin(bytes: Uint8Array, start: number, end: number): void {
     this.minIsBound = end - start > MOST_RECORDED_BYTES;
     this.min = this.minIsBound ? lowerBound(bytes, start, end) : bytes.slice(start, end);
