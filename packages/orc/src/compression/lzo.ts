@@ -45,7 +45,7 @@ export function lzoDecompress(input: Uint8Array, maximumLength: number): Uint8Ar
   if (input.length > 0 && input[0] > 17) {
     const count = next() - 17;
     literals(count);
-    state = count < 4 ? count : 4;
+    state = Math.min(count, 4);
   }
   for (;;) {
     const instruction = next();

@@ -19,7 +19,8 @@ export class TimeZone {
 
   constructor(
     readonly name: string,
-    private readonly format: Intl.DateTimeFormat,
+    /** The offset at an instant, slow. */
+    private readonly ask: (instant: number) => number,
   ) {}
 
   /** Seconds east of UTC at an instant (seconds since 1970-01-01 UTC, no fraction). */
@@ -103,13 +104,6 @@ export class TimeZone {
     }
     return { starts, offsets };
   }
-
-  private ask(instant: number): number {
-    const field: Record<string, number> = {};
-    for (const { type, value } of this.format.formatToParts(instant * 1000)) field[type] = Number(value);
-    const day = gregorianDay(field.year, field.month, field.day);
-    return day * DAY_SECONDS + field.hour * 3600 + field.minute * 60 + field.second - instant;
-  }
 }
 
 const PROBE_SECONDS = 15 * DAY_SECONDS;
@@ -155,15 +149,25 @@ export function timeZone(name: string): TimeZone | undefined {
   if (/^(UTC|GMT|Z|Etc\/UTC|Etc\/GMT|UCT|Etc\/UCT|Zulu|Greenwich)?$/.test(name)) return undefined;
   const known = zones.get(name);
   if (known !== undefined) return known;
-  const offset = /^(?:GMT|UTC)?([+-]\d{1,2})(?::?(\d{2}))?$/.exec(name);
-  const id =
-    offset === null
-      ? (OLD_IDS[name] ?? name)
-      : `${offset[1][0]}${offset[1].slice(1).padStart(2, '0')}:${offset[2] ?? '00'}`;
+  const zone = new TimeZone(name, fixedOffset(name) ?? offsetsOfIntl(name));
+  zones.set(name, zone);
+  return zone;
+}
+
+/** Java's custom ids: `GMT+5:30`, `UTC-08`, `+0530`. */
+function fixedOffset(name: string): ((instant: number) => number) | undefined {
+  const match = /^(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(name);
+  if (match === null) return undefined;
+  const [, sign, hours, minutes = '0'] = match;
+  const seconds = (Number(hours) * 60 + Number(minutes)) * 60;
+  return () => (sign === '-' ? -seconds : seconds);
+}
+
+function offsetsOfIntl(name: string): (instant: number) => number {
   let format: Intl.DateTimeFormat;
   try {
     format = new Intl.DateTimeFormat('en-US', {
-      timeZone: id,
+      timeZone: OLD_IDS[name] ?? name,
       hourCycle: 'h23',
       year: 'numeric',
       month: 'numeric',
@@ -175,7 +179,10 @@ export function timeZone(name: string): TimeZone | undefined {
   } catch (cause) {
     throw new UnknownTimeZoneError(name, cause);
   }
-  const zone = new TimeZone(name, format);
-  zones.set(name, zone);
-  return zone;
+  return (instant) => {
+    const field: Record<string, number> = {};
+    for (const { type, value } of format.formatToParts(instant * 1000)) field[type] = Number(value);
+    const day = gregorianDay(field.year, field.month, field.day);
+    return day * DAY_SECONDS + field.hour * 3600 + field.minute * 60 + field.second - instant;
+  };
 }
