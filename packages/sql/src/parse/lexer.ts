@@ -116,7 +116,7 @@ export function tokenize(text: string): Tokens {
   return tokens;
 }
 
-const WHOLE_WORD = /^(?:(\d+e\d+)|(\d+(?:[lsyd]|bd))|(\d+[bkmg])|(0x[0-9a-f]+))$/i;
+const WHOLE_WORD = /^(?:(\d+e\d+)|(\d+(?:[lsyd]|bd)|\d+e\d+(?:d|bd))|(\d+[bkmg])|(0x[0-9a-f]+))$/i;
 const WHOLE_WORD_KINDS: readonly TokenKind[] = [
   TokenKind.number,
   TokenKind.suffixed,
@@ -151,6 +151,7 @@ function scanNumber(tokens: Tokens, start: number): number {
       kind = WHOLE_WORD_KINDS[match.findIndex((part, i) => i > 0 && part !== undefined) - 1];
     } else if (exponent > end) {
       end = exponent;
+      ({ kind, end } = withSuffix(text, end));
     } else {
       kind = TokenKind.word;
       word = whole.toLowerCase();
@@ -158,18 +159,21 @@ function scanNumber(tokens: Tokens, start: number): number {
   } else if (text.charCodeAt(end) === 0x2e) {
     end++;
     while (isDigit(text.charCodeAt(end))) end++;
-    end = scanExponent(text, end);
-    const suffix = /^(?:bd|d)(?![A-Za-z0-9_])/i.exec(text.slice(end, end + 3));
-    if (suffix !== null) {
-      kind = TokenKind.suffixed;
-      end += suffix[0].length;
-    }
+    ({ kind, end } = withSuffix(text, scanExponent(text, end)));
   }
   tokens.kinds.push(kind);
   tokens.starts.push(start);
   tokens.ends.push(end);
   tokens.words.push(word);
   return end;
+}
+
+/** A D or BD behind a number with a point or an exponent. */
+function withSuffix(text: string, at: number): { kind: TokenKind; end: number } {
+  const suffix = /^(?:bd|d)(?![A-Za-z0-9_])/i.exec(text.slice(at, at + 3));
+  return suffix === null
+    ? { kind: TokenKind.number, end: at }
+    : { kind: TokenKind.suffixed, end: at + suffix[0].length };
 }
 
 /** The end of `e+12` at `at`, or `at` where there is none. */

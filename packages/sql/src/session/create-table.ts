@@ -124,7 +124,7 @@ export async function defineTable(
       throw new SemanticError(10002, `Invalid column reference '${bucketColumn}'`);
     }
   }
-  table.parameters = { ...validateTransactional(table), ...emptyStatistics(context, own) };
+  table.parameters = { ...validateTransactional(table), ...initialStatistics(context, table) };
   return table;
 }
 
@@ -152,17 +152,19 @@ function applyDefaults(
   }
 }
 
-/** The basic statistics of a table without rows (StatsSetupConst). */
-export function emptyStatistics(context: SessionContext, columns: readonly FieldSchema[]): Record<string, string> {
-  const exact = [...columns.map((c) => c.name)].sort().map((name) => `"${name}":"true"`);
+/** The basic statistics of a table without rows (StatsSetupConst); a partitioned table has none of its own. */
+function initialStatistics(context: SessionContext, table: Table): Record<string, string> {
+  const time = { transient_lastDdlTime: String(nowSeconds(context)) };
+  if (table.partitionKeys.length > 0) return time;
+  const exact = (table.sd?.columns ?? []).map((c) => c.name).sort();
   return {
-    COLUMN_STATS_ACCURATE: `{"BASIC_STATS":"true","COLUMN_STATS":{${exact.join(',')}}}`,
+    COLUMN_STATS_ACCURATE: `{"BASIC_STATS":"true","COLUMN_STATS":{${exact.map((name) => `"${name}":"true"`).join(',')}}}`,
     numFiles: '0',
     numFilesErasureCoded: '0',
     numRows: '0',
     rawDataSize: '0',
     totalSize: '0',
-    transient_lastDdlTime: String(nowSeconds(context)),
+    ...time,
   };
 }
 
@@ -212,11 +214,21 @@ async function copyDefinition(context: SessionContext, statement: CreateTableSta
     delete copy.parameters.transactional_properties;
     copy.parameters.EXTERNAL = 'TRUE';
   }
-  copy.parameters = { ...validateTransactional(copy), ...emptyStatistics(context, copy.sd?.columns ?? []) };
+  copy.parameters = { ...validateTransactional(copy), ...initialStatistics(context, copy) };
   return copy;
 }
 
-const notCopied = new Set(['EXTERNAL', 'last_modified_by', 'last_modified_time', 'comment']);
+const notCopied = new Set([
+  'EXTERNAL',
+  'COLUMN_STATS_ACCURATE',
+  'numFiles',
+  'numRows',
+  'rawDataSize',
+  'totalSize',
+  'last_modified_by',
+  'last_modified_time',
+  'comment',
+]);
 
 /** Constraints with Hive's generated names where none is given; keys that Hive does not enforce must say DISABLE. */
 function constraintsOf(

@@ -1,5 +1,5 @@
 import { type Constraint, Constraint_Kind, type FieldSchema, type Table } from '@skep/rpc';
-import type { Expression, InsertTable, Position, Query, Values } from '../parse/ast.js';
+import type { Expression, InsertTable, OrderItem, Position, Query, Values } from '../parse/ast.js';
 import { parseExpression, parseTypeText } from '../parse/index.js';
 import { castTo, columnRef, item, selectQuery, subquery } from './ast-builders.js';
 import { SemanticError } from './errors.js';
@@ -120,6 +120,20 @@ export function insertQuery(shape: InsertShape, source: Query): Query {
     return item(castTo(value, parseTypeText(column.type)), column.name);
   });
   return selectQuery(items, subquery(source, '_source', names), undefined, position);
+}
+
+/**
+ * Rows come to a bucket's writer in the order of the bucket columns, NULLs first (recorded of Hive 4.0.1, whose reducers sort
+ * by their key): so ROW__IDs of bucketed tables are Hive's.
+ */
+export function bucketOrder(table: Table, position: Position): OrderItem[] {
+  if (table.sd === undefined || table.sd.numBuckets <= 0) return [];
+  return table.sd.bucketColumns.map((name) => ({
+    expression: columnRef([name], position),
+    direction: 'asc',
+    nulls: 'first',
+    position,
+  }));
 }
 
 /** Constraints that Hive enforces on a write: ENABLE'd NOT NULL and CHECK. */

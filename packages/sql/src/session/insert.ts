@@ -4,6 +4,7 @@ import type { InsertStatement, InsertTable, InsertTarget, MultiInsertStatement, 
 import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
 import {
+  bucketOrder,
   checkColumnCount,
   type InsertShape,
   insertQuery,
@@ -123,7 +124,8 @@ async function prepareInsert(
     insertQuery(shape, source),
     shape.written.map((column) => column.name),
   );
-  return { shape, overwrite: target.overwrite, analysis: await analyzeInSession(context, rows, text), checks };
+  const ordered = { ...rows, orderBy: bucketOrder(table, query.position) };
+  return { shape, overwrite: target.overwrite, analysis: await analyzeInSession(context, ordered, text), checks };
 }
 
 function refuseViews(table: Table, target: InsertTable): void {

@@ -11,6 +11,9 @@ export class MergeRows {
   /** Target rows matched so far, by partition and ROW__ID. */
   private readonly matched = new Set<string>();
   private readonly dataNames: string[];
+  /** The first row matched twice. It fails the statement at the end, when the files are whole, as Hive's separate check does. */
+  private violation: ExecutionError | undefined;
+  private closed = false;
   private readonly counts = { inserted: 0n, updated: 0n, deleted: 0n };
 
   constructor(
@@ -66,7 +69,7 @@ export class MergeRows {
       const partition = keys.map((key, i) => partitionText(this.table.partitionKeys[i].type, key, row)).join('/');
       const key = `${partition}\0${id}`;
       if (this.matched.has(key)) {
-        throw new ExecutionError(
+        this.violation ??= new ExecutionError(
           `Cardinality Violation in Merge statement: [${id}]${partition === '' ? '' : `, [${partition}]`}: more than one source row matches this target row`,
         );
       }
@@ -79,10 +82,14 @@ export class MergeRows {
       await deletes?.close();
       await inserts?.close();
     }
+    this.closed = true;
+    if (this.violation !== undefined) throw this.violation;
     return this.counts;
   }
 
+  /** Removes what was written; files that were whole stay for the Cleaner, seen by nobody. */
   async abort(): Promise<void> {
+    if (this.closed) return;
     for (const { deletes, inserts } of this.writers) {
       await deletes?.abort();
       await inserts?.abort();

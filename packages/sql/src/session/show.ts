@@ -19,6 +19,7 @@ import {
   transactionRow,
 } from './show-compactions.js';
 import { showCreateTable } from './show-create.js';
+import { withLiveStatistics } from './statistics.js';
 import { textResult } from './text-result.js';
 
 type What<K extends ShowWhat['kind']> = Extract<ShowWhat, { kind: K }>;
@@ -137,8 +138,10 @@ async function showPartitions(context: SessionContext, what: What<'partitions'>)
 async function showProperties(context: SessionContext, what: What<'tblproperties'>): Promise<StatementResult> {
   const table = await resolveTable(context, what.table);
   const names = ['prpt_name', 'prpt_value'];
-  if (what.key === undefined) return textResult(names, sortedEntries(table.parameters));
-  const value = table.parameters[what.key];
+  const isPartitioned = table.partitionKeys.length > 0;
+  const live = isPartitioned ? table : (await withLiveStatistics(context, table)).table;
+  if (what.key === undefined) return textResult(names, sortedEntries(live.parameters));
+  const value = live.parameters[what.key];
   return textResult(names, [
     [what.key, value ?? `Table ${table.database}.${table.name} does not have property: ${what.key}`],
   ]);
