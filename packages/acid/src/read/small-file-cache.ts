@@ -32,8 +32,9 @@ class SmallFileCache {
 
   put(key: string, path: string, content: Uint8Array): OrcReader {
     const reader = openOrcSync(memorySource(content, path));
+    // Two scans may have read the same file at once: it counts once.
+    this.bytes += content.length - (this.files.get(key)?.sizeBytes ?? 0);
     this.files.set(key, { reader, sizeBytes: content.length });
-    this.bytes += content.length;
     for (const [oldest, { sizeBytes }] of this.files) {
       if (this.bytes <= CAPACITY_BYTES) break;
       this.files.delete(oldest);
