@@ -5,7 +5,7 @@ const FORM = /^skep:(\d+):(\d+)$/;
 
 /** This process, as a holder of transactions. */
 export function currentAgentInfo(): string {
-  return `skep:${process.pid}:${startTicksOf(process.pid) ?? '0'}`;
+  return `skep:${process.pid}:${statOf(process.pid)?.startTicks ?? '0'}`;
 }
 
 /**
@@ -16,14 +16,16 @@ export function isHolderAlive(agentInfo: string): boolean {
   const match = FORM.exec(agentInfo);
   if (match === null) return true;
   const pid = Number(match[1]);
-  const ticks = startTicksOf(pid);
-  // The number may belong to another process by now; a start time tells them apart.
-  if (ticks !== undefined) return match[2] === '0' || ticks === match[2];
-  return isRunning(pid);
+  const stat = statOf(pid);
+  if (stat === undefined) return isRunning(pid);
+  // A zombie holds nothing any more: it only waits for its parent.
+  if (stat.state === 'Z') return false;
+  // The number may belong to another process by now; the start time tells them apart.
+  return match[2] === '0' || stat.startTicks === match[2];
 }
 
-/** Start time of a process, field 22 of /proc/PID/stat; undefined where there is no such process or no /proc. */
-function startTicksOf(pid: number): string | undefined {
+/** Fields 3 and 22 of /proc/PID/stat; undefined where there is no such process, or none of it to be seen. */
+function statOf(pid: number): { readonly state: string; readonly startTicks: string } | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -32,12 +34,11 @@ function startTicksOf(pid: number): string | undefined {
   }
   // The second field, the name, is in parentheses and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A zombie holds nothing any more: it only waits for its parent.
-  return fields[0] === 'Z' ? undefined : fields[19];
+  return { state: fields[0], startTicks: fields[19] };
 }
 
+/** For systems without /proc, or where it hides other users' processes. */
 function isRunning(pid: number): boolean {
-  if (process.platform === 'linux') return false;
   try {
     process.kill(pid, 0);
     return true;

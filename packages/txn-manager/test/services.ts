@@ -1,4 +1,4 @@
-import { type Clock, ManualClock } from '@skep/core';
+import { BugError, type Clock, ManualClock } from '@skep/core';
 import { LockManager, lockMigrations } from '@skep/lock-manager';
 import { type Database, openDatabase } from '@skep/metadb';
 import {
@@ -34,29 +34,43 @@ export interface ServiceOptions {
 
 export const MIGRATIONS = [...txnMigrations, ...lockMigrations];
 
-/** Both services in this process on one database. */
-export async function inProcess(options: ServiceOptions = {}): Promise<Services> {
+interface Seen {
+  readonly txns: TransactionService;
+  readonly locks: LockService;
+}
+
+/** Both services on one database; `seen` is how they see each other, by default directly. */
+async function start(options: ServiceOptions, seen?: () => Seen): Promise<Services> {
   const clock = options.clock ?? new ManualClock();
   const db = await openDatabase({ url: options.url ?? 'sqlite::memory:', clock, migrations: MIGRATIONS });
   const { conf, isAlive } = options;
-  const txns: TxnManager = new TxnManager({ db, clock, conf, isAlive, host: 'here', locks: () => locks });
-  const locks: LockManager = new LockManager({ db, clock, conf, txns: () => txns });
+  const other = seen ?? ((): Seen => ({ txns, locks }));
+  const txns = new TxnManager({ db, clock, conf, isAlive, host: 'here', locks: () => other().locks });
+  const locks = new LockManager({ db, clock, conf, txns: () => other().txns });
   return { db, clock: clock as ManualClock, txns, locks, close: () => db.close() };
 }
 
-/** The same, behind gRPC on localhost: the two services hold each other by gRPC too. */
+export function inProcess(options: ServiceOptions = {}): Promise<Services> {
+  return start(options);
+}
+
+/** The same, behind gRPC on localhost: the two services call each other by gRPC too. */
 export async function overGrpc(options: ServiceOptions = {}): Promise<Services> {
-  const inner = await inProcess(options);
+  let seen: Seen | undefined;
+  const inner = await start(options, () => {
+    if (seen === undefined) throw new BugError('called before it is connected');
+    return seen;
+  });
   const server = await serve([
     bindService(TransactionServiceService, inner.txns),
     bindService(LockServiceService, inner.locks),
   ]);
   const txns = connect(TransactionServiceService, server.address);
   const locks = connect(LockServiceService, server.address);
+  seen = { txns: txns.service, locks: locks.service };
   return {
     ...inner,
-    txns: txns.service,
-    locks: locks.service,
+    ...seen,
     async close() {
       txns.close();
       locks.close();
