@@ -4,7 +4,7 @@ import type { Query, TableName } from '../parse/ast.js';
 import type { Position } from '../parse/ast-expression.js';
 import { type HiveType, typeName } from '../types/hive-type.js';
 import { isDateOrTime, isNumeric, isTime } from '../types/type-rules.js';
-import { wrongArguments } from './errors.js';
+import { semantic, wrongArguments } from './errors.js';
 import { derive, type Expr } from './expr.js';
 import type { Scope } from './scope.js';
 import type { Block } from './select.js';
@@ -128,16 +128,19 @@ export class Analysis {
   private checkTimestampConversion({ type, position }: Expr, to: HiveType): void {
     const integral = (t: HiveType) => (isNumeric(t) && t.kind !== 'decimal') || t.kind === 'boolean';
     if (isDateOrTime(type) && integral(to)) {
-      throw strictConversion(this.text(position), 'Casting DATE/TIMESTAMP types to NUMERIC is prohibited', position);
+      throw strictConversion(literalText(this.text(position)), 'Casting DATE/TIMESTAMP types to NUMERIC is prohibited', position);
     }
     if ((isNumeric(type) || type.kind === 'boolean') && isTime(to)) {
-      throw strictConversion(this.text(position), 'Casting NUMERIC types to TIMESTAMP is prohibited', position);
+      throw strictConversion(literalText(this.text(position)), 'Casting NUMERIC types to TIMESTAMP is prohibited', position);
     }
   }
 }
 
+/** Hive quotes a date or timestamp literal without its keyword. */
+const literalText = (text: string): string => text.replace(/^(date|timestamp)\s+(?=['"])/i, '');
+
 const strictConversion = (what: string, why: string, position: Position) =>
-  wrongArguments(what, `${why} (hive.strict.timestamp.conversion)`, position);
+  semantic(`Line 0:-1 Wrong arguments '${what}': ${why} (hive.strict.timestamp.conversion)`, position);
 
 export const tableKey = (name: TableName, currentDatabase: string): string =>
   `${(name.database?.name ?? currentDatabase).toLowerCase()}.${name.name.name.toLowerCase()}`;

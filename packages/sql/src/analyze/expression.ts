@@ -354,11 +354,23 @@ function like(node: LikeExpression, env: ExpressionEnvironment): Predicate {
   const matches = node.patterns.map((pattern) => {
     const value = analyzeExpression(pattern, env);
     const text = analysis.cast(value, STRING);
-    if (node.operator === 'like') return `(${subject.sql} LIKE ${text.sql} ESCAPE '\\')`;
+    if (node.operator === 'like') return likeSql(analysis, subject.sql, { ...text, literal: value.literal });
     return regexMatches(analysis, subject.sql, text, typeof value.literal === 'string' ? value.literal : undefined);
   });
   const sql = matches.length === 1 ? matches[0] : `(${matches.join(node.quantifier === 'any' ? ' OR ' : ' AND ')})`;
   return { sql: node.negated ? `(NOT ${sql})` : sql, type: BOOLEAN, position: node.position };
+}
+
+/** In a LIKE pattern only \\% and \\_ are escapes; any other backslash stands for itself (UDFLike). */
+const likePattern = (pattern: string): string => pattern.replace(/\\(?![%_])/g, '\\\\');
+
+export function likeSql(analysis: Analysis, subject: string, pattern: Expr): string {
+  const { literal } = pattern;
+  const sql =
+    typeof literal === 'string'
+      ? sqlString(likePattern(literal))
+      : `CASE WHEN contains(${pattern.sql}, '\\') THEN ${analysis.udfs.call('like_pattern', [STRING], STRING, [pattern.sql], (p) => likePattern(p as string))} ELSE ${pattern.sql} END`;
+  return `(${subject} LIKE ${sql} ESCAPE '\\')`;
 }
 
 /** RLIKE: DuckDB's RE2 for constant patterns that mean the same there, else JavaScript's. */

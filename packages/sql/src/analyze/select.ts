@@ -55,7 +55,7 @@ export function analyzeSelect(select: Select, tail: Tail, context: SelectContext
   const fromSql = `${relation.sql === '' ? '' : `FROM ${relation.sql}`}${where}`;
   const grouping = groupingOf(select, tail, input, fromSql);
   const env = outerEnvironment(select, input, grouping);
-  const outputs = selectItems(select.items, env, relation, grouping);
+  const outputs = distinctNames(selectItems(select.items, env, relation, grouping));
   const having = havingSql(select, env, outputs, grouping);
   const qualify =
     select.qualify === undefined
@@ -173,6 +173,21 @@ function selectItems(
     return tables.flatMap(({ alias, columns }) =>
       columns.filter((column) => !column.virtual).map((column) => starOutput(alias, column, item, env, grouping)),
     );
+  });
+}
+
+/** A second column of a name gets a number: `a`, `a_1`. */
+function distinctNames(outputs: readonly Output[]): Output[] {
+  const seen = new Set<string>();
+  return outputs.map((output) => {
+    if (!seen.has(output.label)) {
+      seen.add(output.label);
+      return output;
+    }
+    let number = 1;
+    while (seen.has(`${output.label}_${number}`)) number++;
+    seen.add(`${output.label}_${number}`);
+    return { ...output, name: `${output.name}_${number}`, label: `${output.label}_${number}` };
   });
 }
 

@@ -1,5 +1,6 @@
 import { decimalArithmetic } from '../analyze/arithmetic.js';
 import { derive, type Expr } from '../analyze/expr.js';
+import { uniqueList } from '../emit/unique.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { arrayOf, BIGINT, DOUBLE, decimal, type HiveType, INT, structOf } from '../types/hive-type.js';
 import { asDecimal, isApproximate, isInteger, isText } from '../types/type-rules.js';
@@ -71,11 +72,65 @@ const extreme = (name: 'min' | 'max'): AggregateFunction =>
     return result(call, x.type, invoke(name, sql));
   });
 
-/** GenericUDAFVariance gives 0 for one row where the population's is asked, NULL where the sample's is. */
-const spread = (names: string, duck: string): AggregateFunction =>
+function collected(call: Call, invoke: Invoke, arg: Expr): { sql: string; type: HiveType & { kind: 'array' } } {
+  const type = arrayOf(arg.type);
+  const list = invoke('list', arg.sql, { filter: `${arg.sql} IS NOT NULL`, distinct: false });
+  if (arg.type.kind === 'void') throw mismatch(call, arg, 'a value with a type');
+  return { sql: `coalesce(${list}, []::${duckTypeName(type)})`, type };
+}
+
+/**
+ * Hive's optimizer writes these as sums (HiveAggregateReduceFunctionsRule): the digits of the result follow from that.
+ * NULL without rows, and for a sample of one.
+ */
+const spread = (names: string, sample: boolean, root: boolean): AggregateFunction =>
   aggregate(names, 'number', (call, invoke) => {
-    const x = call.analysis.cast(numeric(call, convertArguments(call, ['any'])[0]), DOUBLE);
-    return result(call, DOUBLE, invoke(duck, x.sql));
+    const x = call.analysis.cast(numeric(call, convertArguments(call, ['any'])[0]), DOUBLE).sql;
+    const [sum, squares, rows] = [invoke('sum', x), invoke('sum', `${x} * ${x}`), invoke('count', x)];
+    const count = `CAST(${rows} AS DOUBLE)`;
+    const variance = `hv_div_double(${squares} - hv_div_double(${sum} * ${sum}, ${count}), ${sample ? `(${count} - 1)` : count})`;
+    return result(call, DOUBLE, root ? `pow(${variance}, 0.5)` : variance);
+  });
+
+interface Moments {
+  readonly count: number;
+  readonly covariance: number;
+  readonly varianceX: number;
+  readonly varianceY: number;
+}
+
+/** GenericUDAFCorrelation and GenericUDAFCovariance, each row merged as a part of its own. */
+function moments(pairs: readonly { readonly x: number; readonly y: number }[]): Moments {
+  let [meanX, meanY, covariance, varianceX, varianceY] = [0, 0, 0, 0, 0];
+  pairs.forEach(({ x, y }, before) => {
+    const count = before + 1;
+    const [deltaX, deltaY] = [meanX - x, meanY - y];
+    if (before > 0) {
+      varianceX += (deltaX * deltaX * before) / count;
+      varianceY += (deltaY * deltaY * before) / count;
+      covariance += deltaX * deltaY * (before / count);
+    }
+    meanX = (meanX * before + x) / count;
+    meanY = (meanY * before + y) / count;
+  });
+  return { count: pairs.length, covariance, varianceX, varianceY };
+}
+
+const PAIR: HiveType = structOf([
+  { name: 'x', type: DOUBLE },
+  { name: 'y', type: DOUBLE },
+]);
+
+const ofPairs = (name: string, value: (m: Moments) => number | null): AggregateFunction =>
+  aggregate(name, 'number, number', (call, invoke) => {
+    const [x, y] = convertArguments(call, ['double', 'double']);
+    const both = `${x.sql} IS NOT NULL AND ${y.sql} IS NOT NULL`;
+    const type = arrayOf(PAIR);
+    const list = invoke('list', `{'x': ${x.sql}, 'y': ${y.sql}}`, { filter: both });
+    const sql = call.analysis.udfs.call(name, [type], DOUBLE, [list], (items) =>
+      value(moments(items as unknown as { x: number; y: number }[])),
+    );
+    return result(call, DOUBLE, sql);
   });
 
 const pair = (names: string, duck: string): AggregateFunction =>
@@ -84,31 +139,9 @@ const pair = (names: string, duck: string): AggregateFunction =>
     return result(call, DOUBLE, invoke(duck, `${x.sql}, ${y.sql}`));
   });
 
-/** NaN (one row, no spread) is NULL in Hive. */
-const corr = aggregate('corr', 'number, number', (call, invoke) => {
-  const [x, y] = convertArguments(call, ['double', 'double']);
-  const sql = invoke('corr', `${x.sql}, ${y.sql}`);
-  return result(call, DOUBLE, `CASE WHEN isnan(${sql}) THEN NULL ELSE ${sql} END`);
-});
-
-function collected(call: Call, invoke: Invoke, arg: Expr): { sql: string; type: HiveType & { kind: 'array' } } {
-  const type = arrayOf(arg.type);
-  const list = invoke('list', arg.sql, { filter: `${arg.sql} IS NOT NULL`, distinct: false });
-  if (arg.type.kind === 'void') throw mismatch(call, arg, 'a value with a type');
-  return { sql: `coalesce(${list}, []::${duckTypeName(type)})`, type };
-}
-
 const collectSet = aggregate('collect_set', 'value', (call, invoke) => {
   const { sql, type } = collected(call, invoke, convertArguments(call, ['any'])[0]);
-  const unique = call.analysis.udfs.call('unique', [type], type, [sql], (list) => {
-    const seen = new Map<string, unknown>();
-    for (const item of list as unknown[]) {
-      const key = JSON.stringify(item, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
-      if (!seen.has(key)) seen.set(key, item);
-    }
-    return [...seen.values()] as never;
-  });
-  return result(call, type, unique);
+  return result(call, type, uniqueList(call.analysis.udfs, type, sql));
 });
 
 /** One quantile or an array of them, constants. */
@@ -168,13 +201,13 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
   avg,
   extreme('min'),
   extreme('max'),
-  spread('stddev stddev_pop std', 'stddev_pop'),
-  spread('stddev_samp', 'stddev_samp'),
-  spread('variance var_pop', 'var_pop'),
-  spread('var_samp', 'var_samp'),
-  pair('covar_pop', 'covar_pop'),
-  pair('covar_samp', 'covar_samp'),
-  corr,
+  spread('stddev stddev_pop std', false, true),
+  spread('stddev_samp', true, true),
+  spread('variance var_pop', false, false),
+  spread('var_samp', true, false),
+  ofPairs('covar_pop', (m) => (m.count === 0 ? null : m.covariance / m.count)),
+  ofPairs('covar_samp', (m) => (m.count < 2 ? null : m.covariance / (m.count - 1))),
+  ofPairs('corr', (m) => (m.count < 2 ? null : m.covariance / Math.sqrt(m.varianceY) / Math.sqrt(m.varianceX))),
   pair('regr_slope', 'regr_slope'),
   pair('regr_intercept', 'regr_intercept'),
   pair('regr_r2', 'regr_r2'),

@@ -2,6 +2,7 @@ import { argumentsLength } from '../analyze/errors.js';
 import { compare } from '../analyze/comparison.js';
 import { sqlString } from '../analyze/expr.js';
 import { commonOf, element } from '../analyze/expression.js';
+import { uniqueList, valueKey } from '../emit/unique.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { arrayOf, BOOLEAN, type HiveType, INT, mapOf, STRING, structOf, typeName } from '../types/hive-type.js';
 import { convertArguments, customFunction, jsFunction, mismatch, result } from './builder.js';
@@ -42,8 +43,7 @@ function uniqueMap(call: Call, type: HiveType & { kind: 'map' }, keys: string, v
     const entries = new Map<string, [unknown, unknown]>();
     (k as unknown[]).forEach((name, i) => {
       if (name === null) return;
-      const id = JSON.stringify(name, (_, part) => (typeof part === 'bigint' ? `${part}n` : part));
-      entries.set(id, [name, (v as unknown[])[i]]);
+      entries.set(valueKey(name), [name, (v as unknown[])[i]]);
     });
     return [...entries.values()] as never;
   });
@@ -92,11 +92,12 @@ const ofTwoLists = (names: string, sql: (a: string, b: string) => string): Scala
   customFunction('collection', names, 'array, array', (call) => {
     const [a, b] = convertArguments(call, ['any', 'any']).map((arg) => listArgument(call, arg));
     const type = commonOf(call.analysis, [a, b], () => 'arrays of one type are expected');
-    return result(call, type, sql(call.analysis.cast(a, type).sql, call.analysis.cast(b, type).sql));
+    const combined = sql(call.analysis.cast(a, type).sql, call.analysis.cast(b, type).sql);
+    return result(call, type, distinct(call, type, combined));
   });
 
 /** Distinct elements in the order of their first occurrence. */
-const distinct = (list: string): string => `list_filter(${list}, lambda x, i: NOT list_contains(${list}[:i - 1], x) AND (x IS NOT NULL OR NOT list_has_any([true], list_transform(${list}[:i - 1], lambda y: y IS NULL))))`;
+const distinct = (call: Call, type: HiveType, list: string): string => uniqueList(call.analysis.udfs, type, list);
 
 const size = customFunction('collection', 'size', 'array or map', (call) => {
   const [arg] = convertArguments(call, ['any']);
@@ -151,10 +152,13 @@ export const collectionFunctions: readonly ScalarFunction[] = [
   sortArrayBy,
   ofList('array_min', (type) => type, (list) => `list_min(${list})`),
   ofList('array_max', (type) => type, (list) => `list_max(${list})`),
-  ofList('array_distinct', arrayOf, distinct),
-  ofTwoLists('array_union', (a, b) => distinct(`list_concat(${a}, ${b})`)),
-  ofTwoLists('array_intersect', (a, b) => distinct(`list_filter(${a}, lambda z: list_contains(${b}, z))`)),
-  ofTwoLists('array_except', (a, b) => distinct(`list_filter(${a}, lambda z: NOT coalesce(list_contains(${b}, z), false))`)),
+  customFunction('collection', 'array_distinct', 'array', (call) => {
+    const list = listArgument(call, convertArguments(call, ['any'])[0]);
+    return result(call, list.type, distinct(call, list.type, list.sql));
+  }),
+  ofTwoLists('array_union', (a, b) => `list_concat(${a}, ${b})`),
+  ofTwoLists('array_intersect', (a, b) => `list_filter(${a}, lambda z: list_contains(${b}, z))`),
+  ofTwoLists('array_except', (a, b) => `list_filter(${a}, lambda z: NOT coalesce(list_contains(${b}, z), false))`),
   customFunction('collection', 'array_slice', 'array, start, length', (call) => {
     const [arg, start, length] = convertArguments(call, ['any', 'int', 'int']);
     const list = listArgument(call, arg);

@@ -1,3 +1,4 @@
+import { likeSql } from '../analyze/expression.js';
 import { arrayOf, BOOLEAN, STRING } from '../types/hive-type.js';
 import { convertArguments, customFunction, jsFunction, result } from './builder.js';
 import type { ScalarFunction } from './definition.js';
@@ -36,6 +37,6 @@ export const regexFunctions: readonly ScalarFunction[] = [
   }),
   customFunction('string', 'like', 'string, pattern', (call) => {
     const [s, p] = convertArguments(call, ['string', 'string']);
-    return result(call, BOOLEAN, `(${s.sql} LIKE ${p.sql} ESCAPE '\\')`);
+    return result(call, BOOLEAN, likeSql(call.analysis, s.sql, p));
   }),
 ];

@@ -179,7 +179,14 @@ export const stringFunctions: readonly ScalarFunction[] = [
   sqlFunction('string', 'rpad', ['string', 'int', 'string?'], STRING, (s, n, p = "' '") => `hv_pad_right(${s}, ${n}, ${p})`),
   sqlFunction('string', 'space', ['int'], STRING, (n) => `repeat(' ', ${n})`),
   sqlFunction('string', 'repeat', ['string', 'int'], STRING, (s, n) => `repeat(${s}, ${n})`),
-  sqlFunction('string', 'replace', ['string', 'string', 'string'], STRING, (s, a, b) => `replace(${s}, ${a}, ${b})`),
+  customFunction('string', 'replace', 'string, search, replacement', (call) => {
+    const [s, a, b] = convertArguments(call, ['string', 'string', 'string']).map((arg) => arg.sql);
+    // Java finds the empty text between all characters.
+    const slow = call.analysis.udfs.call('replace', [STRING, STRING, STRING], STRING, [s, a, b], (text, from, to) =>
+      (text as string).replaceAll(from as string, () => to as string),
+    );
+    return result(call, STRING, `CASE WHEN ${a} = '' THEN ${slow} ELSE replace(${s}, ${a}, ${b}) END`);
+  }),
   jsFunction('string', 'translate', ['string', 'string', 'string'], STRING, (s, a, b) => translate(s as string, a as string, b as string)),
   jsFunction('string', 'substring_index', ['string', 'string', 'int'], STRING, (s, d, n) => substringIndex(s as string, d as string, n as number)),
   jsFunction('string', 'ascii', ['string'], INT, (s) => {

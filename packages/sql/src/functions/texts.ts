@@ -38,33 +38,30 @@ export function jsonPath(json: string, path: string): string | null {
     values = next;
     if (values.length === 0) return null;
   }
-  if (many) return values.length === 1 ? jsonText(values[0]) : JSON.stringify(values, rawNumbers);
+  if (many) return values.length === 1 ? jsonText(values[0]) : jsonOf(values);
   return jsonText(values[0]);
 }
 
-/** A number too long for a double, kept as written. */
-class RawNumber {
-  constructor(readonly text: string) {}
-}
+/** A whole number too long for a double is kept as text behind this mark. */
+const RAW = '\u0001';
 
 function parseJson(json: string): unknown {
+  const marked = json.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) =>
+    token.startsWith('"') ? token : `"\\u0001${token}"`,
+  );
   try {
-    return JSON.parse(json, function (this: unknown, _key: string, value: unknown, context?: { source?: string }) {
-      const source = context?.source;
-      return typeof value === 'number' && source !== undefined && /^-?\d{16,}$/.test(source) ? new RawNumber(source) : value;
-    } as (key: string, value: unknown) => unknown);
+    return JSON.parse(marked);
   } catch {
     return undefined;
   }
 }
 
-const rawNumbers = (_key: string, value: unknown): unknown => (value instanceof RawNumber ? Number(value.text) : value);
+const jsonOf = (value: unknown): string => JSON.stringify(value).replace(/"\\u0001(-?\d+)"/g, '$1');
 
 function jsonText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'string') return value;
-  if (value instanceof RawNumber) return value.text;
-  return JSON.stringify(value, rawNumbers);
+  if (typeof value === 'string') return value.startsWith(RAW) ? value.slice(1) : value;
+  return jsonOf(value);
 }
 
 /** java.net.URL's parts (UDFParseUrl). */

@@ -115,10 +115,15 @@ function json(type: HiveType, vector: ColumnVector, row: number): string {
       return `"${text(type, vector, row)}"`;
     case 'binary':
       return `"${escapeJson(text(type, vector, row))}"`;
+    case 'decimal':
+      return trimDecimal(text(type, vector, row));
     default:
       return text(type, vector, row);
   }
 }
+
+/** Inside nested values a decimal comes without trailing zeros (HiveDecimal.toString). */
+const trimDecimal = (shown: string): string => (shown.includes('.') ? shown.replace(/\.?0+$/, '') : shown);
 
 const JSON_ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
