@@ -70,7 +70,7 @@ export const item = (expression: Expression, alias: string): ExpressionItem => (
 /** A SELECT as a whole query. */
 export function selectQuery(
   items: readonly ExpressionItem[],
-  from: TableReference,
+  from: TableReference | undefined,
   where: Expression | undefined,
   position: Position,
 ): Query {
@@ -78,7 +78,7 @@ export function selectQuery(
     kind: 'select',
     distinct: false,
     items,
-    from,
+    ...(from === undefined ? {} : { from }),
     ...(where === undefined ? {} : { where }),
     windows: [],
     position,

@@ -1,6 +1,14 @@
 import { type Constraint, Constraint_Kind, type FieldSchema, LockType, StorageDescriptor, Table } from '@skep/rpc';
-import type { ColumnConstraint, ColumnDefinition, CreateTableStatement, TableConstraint } from '../parse/ast.js';
+import type {
+  ColumnConstraint,
+  ColumnDefinition,
+  CreateTableStatement,
+  Expression,
+  Identifier,
+  TableConstraint,
+} from '../parse/ast.js';
 import { printType } from '../parse/index.js';
+import { item, selectQuery } from './ast-builders.js';
 import {
   databaseLocationOf,
   findTable,
@@ -16,6 +24,7 @@ import { resolveFormat } from './file-format.js';
 import { databaseLock } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
+import { analyzeInSession } from './select.js';
 import { validateTransactional } from './transactional-rules.js';
 
 /** CREATE TABLE with columns, or LIKE another table (CREATE TABLE AS SELECT is a write: insert.ts). */
@@ -87,6 +96,7 @@ export async function defineTable(
   });
   const own = (columns ?? statement.columns.map(fieldOf)).filter((c) => !partitionKeys.some((k) => k.name === c.name));
   checkColumns(own, partitionKeys, statement);
+  await checkDefaults(context, statement, text);
   if (own.length === 0) throw new SemanticError(10004, 'at least one column must be specified for the table');
   const parameters = toRecord(statement.properties);
   if (statement.comment !== undefined) parameters.comment = statement.comment;
@@ -166,6 +176,24 @@ function initialStatistics(context: SessionContext, table: Table): Record<string
     totalSize: '0',
     ...time,
   };
+}
+
+/** A DEFAULT must have its column's very type, as Hive demands (text may default char and varchar). */
+async function checkDefaults(context: SessionContext, statement: CreateTableStatement, text: string): Promise<void> {
+  for (const { type, constraint } of statement.columns) {
+    if (constraint?.kind !== 'default' || constraint.value.kind === 'null') continue;
+    const { position } = constraint.value;
+    const query = selectQuery([item(constraint.value, '_default')], undefined, undefined, position);
+    const [found] = (await analyzeInSession(context, query, text)).columns;
+    const wanted = printType(type);
+    const isText = found.type === 'string' && (type.kind === 'char' || type.kind === 'varchar');
+    if (found.type === wanted || isText) continue;
+    throw new SemanticError(
+      10326,
+      `Invalid Constraint syntax Invalid type: ${found.type} for default value: ${sourceText(text, constraint.value)}. Please make sure that the type is compatible with column type: ${wanted}`,
+      { position },
+    );
+  }
 }
 
 export const fieldOf = (column: ColumnDefinition): FieldSchema => ({
@@ -257,7 +285,8 @@ const constraintKinds = {
   unique: [Constraint_Kind.KIND_UNIQUE, 'uk'],
   'not-null': [Constraint_Kind.KIND_NOT_NULL, 'nn'],
   default: [Constraint_Kind.KIND_DEFAULT, 'dc'],
-  check: [Constraint_Kind.KIND_CHECK, 'cc'],
+  // Hive names CHECK like DEFAULT.
+  check: [Constraint_Kind.KIND_CHECK, 'dc'],
 } as const;
 
 /** One constraint as the catalog keeps it; `serial` makes its generated name unique within the statement. */
@@ -286,7 +315,7 @@ export function constraintOf(
   }
   let expression = '';
   if (constraint.kind === 'default') expression = sourceText(text, constraint.value);
-  if (constraint.kind === 'check') expression = sourceText(text, constraint.expression);
+  if (constraint.kind === 'check') expression = quotedColumns(text, constraint.expression);
   const parent =
     constraint.kind !== 'foreign-key'
       ? { parentTable: '', parentColumns: [] as string[] }
@@ -313,6 +342,35 @@ export function constraintOf(
 
 const sourceText = (text: string, node: { position: { start: number; end: number } }): string =>
   text.slice(node.position.start, node.position.end);
+
+/** A CHECK as Hive keeps it: in parentheses, column names in backticks. */
+function quotedColumns(text: string, check: Expression): string {
+  const names: { start: number; end: number; name: string }[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) {
+      for (const child of node) visit(child);
+      return;
+    }
+    if ('kind' in node && node.kind === 'column' && 'path' in node) {
+      for (const part of node.path as readonly Identifier[]) {
+        names.push({ start: part.position.start, end: part.position.end, name: part.name });
+      }
+      return;
+    }
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(check);
+  names.sort((a, b) => a.start - b.start);
+  let quoted = '';
+  let at = check.position.start;
+  for (const { start, end, name } of names) {
+    quoted += `${text.slice(at, start)}\`${name.replaceAll('`', '``')}\``;
+    at = end;
+  }
+  quoted += text.slice(at, check.position.end);
+  return /^\(.*\)$/s.test(quoted) ? quoted : `(${quoted})`;
+}
 
 /** A number out of a name, as Hive puts one into generated constraint names; its value carries no meaning. */
 function hash(text: string): number {

@@ -14,7 +14,7 @@ import {
 } from './ast-builders.js';
 import { resolveTable, type SessionContext } from './context.js';
 import { ExecutionError, SemanticError } from './errors.js';
-import { defaultOf, withConstraintColumns } from './insert-query.js';
+import { bucketOrder, defaultOf, withConstraintColumns } from './insert-query.js';
 import type { WriteEntity } from './lock-plan.js';
 import { MergeRows } from './merge-rows.js';
 import type { StatementResult } from './result.js';
@@ -44,7 +44,11 @@ export async function merge(
       const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'merge');
       checkClauses(statement.clauses);
       const { query, checks } = withConstraintColumns(table, mergeQuery(table, statement), mergeColumns(table));
-      const analysis = await analyzeInSession(context, query, text);
+      const analysis = await analyzeInSession(
+        context,
+        { ...query, orderBy: bucketOrder(table, statement.position) },
+        text,
+      );
       return {
         reads: analysis.reads,
         writes: writeEntities(table, statement.clauses),

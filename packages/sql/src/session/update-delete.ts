@@ -4,7 +4,7 @@ import { parseTypeText } from '../parse/index.js';
 import { castTo, columnRef, item, selectQuery } from './ast-builders.js';
 import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
-import { defaultOf, withConstraintColumns } from './insert-query.js';
+import { bucketOrder, defaultOf, withConstraintColumns } from './insert-query.js';
 import { isFullAcid, isInsertOnly, isTransactional, type ReadEntity, type WriteEntity } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
@@ -41,7 +41,8 @@ export async function update(
       const rows = selectQuery([...values, ...keys, rowId], targetTable(statement, table), statement.where, position);
       const names = [...data, ...table.partitionKeys.map((key) => key.name), rowIdAlias];
       const { query, checks } = withConstraintColumns(table, rows, names);
-      const analysis = await analyzeInSession(context, query, text);
+      const ordered = { ...query, orderBy: bucketOrder(table, position) };
+      const analysis = await analyzeInSession(context, ordered, text);
       return {
         ...entities(table, analysis, 'update'),
         run: async (transaction) => {
