@@ -64,7 +64,11 @@ export type GoldenCase = { readonly name: string; readonly path: string; readonl
 export function findCases(argument: string): string[] {
   const path = resolve(argument);
   if (!existsSync(path)) throw new GoldenError(`no such case or folder: ${argument}`);
+  // A recording or a snapshot folder (from a shell's pattern, say) stands for its case.
+  const script = `${path.replace(/\.json$/, '')}.sql`;
+  if (!path.endsWith('.sql') && existsSync(script)) return [script];
   if (!statSync(path).isDirectory()) return [path];
+  if (existsSync(`${path}.json`)) return [`${path}.json`];
   const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   const files = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
   const scripts = files.filter((name) => name.endsWith('.sql'));

@@ -1,11 +1,14 @@
 // Writes ORC files of every type with many options, and beside each a file of expected rows (one JSON value a line), for
-// check-files.py to read with pyarrow and pyorc. Usage: node make-files.mjs OUT [SEED]
+// check-files.py to read with pyarrow and pyorc. Usage: node make-files.mjs OUT [SEED [hive]]
+// With `hive` without the types that Hive 4.0.1 does not read or copy (timestamp with local time zone, uniontype), each file in
+// a folder of its own, and hive.sql, which has Hive copy each into a table of its own: check-hive.mjs compares them.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { memorySink } from '@skep/core';
-import { OrcWriter, parseType, vectorOf } from '@skep/orc';
+import { OrcWriter, parseType, typeToString, vectorOf } from '@skep/orc';
 
-const [out, seedText = '1'] = process.argv.slice(2);
+const [out, seedText = '1', mode = ''] = process.argv.slice(2);
+const forHive = mode === 'hive';
 let state = Number(seedText) >>> 0 || 1;
 
 /** xorshift32: the same files for the same seed. */
@@ -139,12 +142,12 @@ function nameOf(type) {
   }
 }
 
-const FLAT = `struct<${Object.keys(SIMPLE)
-  .map((type, i) => `c${i}:${type}`)
-  .join(',')}>`;
+const COLUMNS = Object.keys(SIMPLE).filter((type) => !forHive || !type.includes('zone'));
+const FLAT = `struct<${COLUMNS.map((type, i) => `c${i}:${type}`).join(',')}>`;
 const NESTED =
   'struct<l:array<int>,ll:array<array<string>>,m:map<string,bigint>,ms:map<string,struct<a:double,b:array<timestamp>>>,' +
-  's:struct<a:int,b:string,c:struct<d:decimal(18,2)>>,u:uniontype<int,string,double>>';
+  `s:struct<a:int,b:string,c:struct<d:decimal(18,2)>>${forHive ? '' : ',u:uniontype<int,string,double>'}>`;
+const sql = [];
 
 async function file(name, typeText, rows, options) {
   const type = parseType(typeText);
@@ -166,6 +169,16 @@ async function file(name, typeText, rows, options) {
   }
   writer.addUserMetadata('made.by', Buffer.from('skep'));
   await writer.close();
+  if (forHive) {
+    mkdirSync(join(out, 'in', name), { recursive: true });
+    writeFileSync(join(out, 'in', name, '000000_0'), sink.bytes());
+    const table = name.replaceAll('-', '_');
+    const columns = type.children.map((child, i) => `${type.fieldNames[i]} ${typeToString(child)}`);
+    const at = (folder) => `stored as orc location 'file:${join(resolve(out), folder, name)}'`;
+    sql.push(`create external table ${table}_in (${columns.join(', ')}) ${at('in')};`);
+    sql.push(`create external table ${table}_out ${at('out')} as select * from ${table}_in;`);
+    return;
+  }
   writeFileSync(join(out, `${name}.orc`), sink.bytes());
   writeFileSync(join(out, `${name}.jsonl`), `${lines.join('\n')}\n`);
 }
@@ -194,6 +207,7 @@ await file('bits', FLAT, 3000, {
 });
 await file('dictionary', FLAT, 12_000, { dictionaryKeySizeThreshold: 1, compressionStrategy: 'compression' });
 await file('zone', FLAT, 3000, { writerTimezone: 'America/New_York' });
-await file('bloom', FLAT, 3000, { bloomFilterColumns: Object.keys(SIMPLE).map((_, i) => `c${i}`), ...small });
+await file('bloom', FLAT, 3000, { bloomFilterColumns: COLUMNS.map((_, i) => `c${i}`), ...small });
 await file('empty', FLAT, 0, {});
 await file('padded', FLAT, 3000, { ...small, blockSizeBytes: 60_000 });
+if (forHive) writeFileSync(join(out, 'hive.sql'), `${sql.join('\n')}\n`);
