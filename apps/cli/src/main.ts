@@ -6,6 +6,19 @@ import { OUTPUT_FORMATS, type OutputFormat } from './output/rows.js';
 import { type RunOptions, readScript, ScriptRunner } from './run-script.js';
 import { version } from './version.js';
 
+/** Statements may name it: `dfs -ls ${hiveconf:hive.metastore.warehouse.dir}`. */
+const WAREHOUSE_DIR = 'hive.metastore.warehouse.dir';
+
+const homePath = (io: CliIo): string => resolve(io.env.SKEP_HOME ?? '.skep');
+
+/** A warehouse is a folder of this machine, as a path or a file: URI. */
+function localPath(location: string): string {
+  const path = location.replace(/^file:(\/\/(localhost)?(?=\/))?/, '');
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path))
+    throw new UsageError(`warehouse ${location}: only local folders are supported`);
+  return resolve(path);
+}
+
 /** What the options of `skep` itself say. */
 interface ShellOptions {
   readonly execute?: string[];
@@ -138,9 +151,11 @@ const formatOf = (io: CliIo, options: ShellOptions): OutputFormat =>
 async function runStatements(io: CliIo, options: ShellOptions): Promise<number> {
   const scripts = scriptsOf(io, options);
   const interactive = scripts === undefined;
+  const asked = options.warehouse ?? options.hiveconf?.[WAREHOUSE_DIR];
+  const warehouse = asked === undefined ? resolve(homePath(io), 'warehouse') : localPath(asked);
   const home = await io.openHome({
-    ...(options.warehouse === undefined ? {} : { warehouse: options.warehouse }),
-    hiveconf: options.hiveconf ?? {},
+    warehouse,
+    hiveconf: { ...options.hiveconf, [WAREHOUSE_DIR]: warehouse },
     hivevar: { ...options.hivevar, ...options.define },
     env: io.env,
     backgroundCompaction: true,
@@ -157,7 +172,7 @@ async function runStatements(io: CliIo, options: ShellOptions): Promise<number> 
       if (options.database !== undefined) await session.execute(`use \`${options.database.replaceAll('`', '``')}\``);
       if (scripts !== undefined) return await runScripts(io, runner, scripts);
       const { runShell } = await import('./shell.js');
-      await runShell(io, session, runner, resolve(io.env.SKEP_HOME ?? '.skep', 'history'));
+      await runShell(io, session, runner, resolve(homePath(io), 'history'));
       return 0;
     } finally {
       await session.close();
