@@ -12,6 +12,8 @@ import { offsetsOf, presentRows, type Rows } from './rows.js';
 
 const MOST_BYTES = 0x7fffffff;
 const BLANK = 0x20;
+const SLACK_BYTES = 8;
+const LONG_TEXT_BYTES = 128;
 /** An RLE v2 run of 512 equal values has 4 bytes: no integer stream holds more values for a byte than this. */
 const MOST_VALUES_PER_BYTE = 128;
 
@@ -59,6 +61,7 @@ function withoutPadding(bytes: Uint8Array, offsets: Int32Array): { bytes: Uint8A
 
 /** The entries of a column's dictionary, which holds for one stripe. */
 export interface Dictionary {
+  /** SLACK_BYTES longer than the entries. */
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
   readonly lengths: Int32Array;
@@ -89,7 +92,9 @@ export function readDictionary(source: ColumnSource, blob: OpenStream, lengthStr
     }
     if (lengths[i] > longest) longest = lengths[i];
   }
-  return { bytes: blob.bytes, starts, lengths, longest };
+  const bytes = new Uint8Array(total + SLACK_BYTES);
+  bytes.set(blob.bytes.subarray(0, total));
+  return { bytes, starts, lengths, longest };
 }
 
 /** Text in dictionary encoding: DATA holds entry numbers. */
@@ -111,27 +116,47 @@ function lookUp(
   rows: Rows,
   stream: OpenStream,
 ): { bytes: Uint8Array; offsets: Int32Array } {
-  const { starts, lengths: entryLengths, bytes: blob } = dictionary;
+  const { lengths } = dictionary;
+  const size = lengths.length;
   const count = entries.length;
-  const lengths = new Int32Array(count);
+  const valueLengths = new Int32Array(count);
   for (let i = 0; i < count; i++) {
     const entry = entries[i];
-    if (entry < 0 || entry >= entryLengths.length) {
-      throw corruptStream(stream, `entry ${entry} of a dictionary of ${entryLengths.length}`);
-    }
-    lengths[i] = entryLengths[entry];
+    // As unsigned, a negative number is too large as well.
+    if (entry >>> 0 >= size) throw corruptStream(stream, `entry ${entry} of a dictionary of ${size}`);
+    valueLengths[i] = lengths[entry];
   }
   const offsets = new Int32Array(rows.length + 1);
-  const total = offsetsOf(lengths, rows, offsets);
+  const total = offsetsOf(valueLengths, rows, offsets);
   if (total > MOST_BYTES) throw corruptStream(stream, `${total} bytes in one batch: read it with a smaller batchSize`);
-  const bytes = new Uint8Array(total);
-  for (let i = 0, to = 0; i < count; i++) {
+  const bytes = new Uint8Array(total + SLACK_BYTES);
+  copyEntries(entries, valueLengths, dictionary, bytes);
+  return { bytes: bytes.subarray(0, total), offsets };
+}
+
+/**
+ * Text is short: it is copied eight bytes at a time, which may write behind a value's end, where the next one overwrites it; both
+ * arrays have SLACK_BYTES more for that.
+ */
+function copyEntries(
+  entries: Int32Array,
+  lengths: Int32Array,
+  { bytes: blob, starts }: Dictionary,
+  out: Uint8Array,
+): void {
+  const source = new DataView(blob.buffer, blob.byteOffset, blob.length);
+  const target = new DataView(out.buffer);
+  let to = 0;
+  for (let i = 0; i < entries.length; i++) {
     const length = lengths[i];
-    let from = starts[entries[i]];
-    if (length > 64) {
-      bytes.set(blob.subarray(from, from + length), to);
-      to += length;
-    } else for (const end = to + length; to < end; ) bytes[to++] = blob[from++];
+    const from = starts[entries[i]];
+    if (length > LONG_TEXT_BYTES) out.set(blob.subarray(from, from + length), to);
+    else {
+      for (let at = 0; at < length; at += 8) {
+        target.setInt32(to + at, source.getInt32(from + at, true), true);
+        target.setInt32(to + at + 4, source.getInt32(from + at + 4, true), true);
+      }
+    }
+    to += length;
   }
-  return { bytes, offsets };
 }
