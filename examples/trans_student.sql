@@ -22,4 +22,5 @@ select * from trans_student;
 
 -- The base holds what is left; the deltas go when no reader needs them any more.
 alter table trans_student compact 'major' and wait;
+dfs -ls -R ${hiveconf:hive.metastore.warehouse.dir}/trans_student;
 select ROW__ID, * from trans_student;

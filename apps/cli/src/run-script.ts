@@ -78,7 +78,7 @@ export class ScriptRunner {
   }
 
   private async execute(text: string): Promise<void> {
-    if (this.options.verbose && !this.options.interactive) await write(this.io.stdout, `${text}\n`);
+    if (this.options.verbose && !this.options.interactive) await write(this.io.stdout, echo(text));
     const start = systemClock.now();
     const abort = new AbortController();
     this.running = abort;
@@ -115,6 +115,9 @@ export class ScriptRunner {
     throw new UsageError(`! ${command.trim()}: ${error?.message ?? `exit code ${status}`}`);
   }
 }
+
+/** A statement as the shell would show it. */
+const echo = (text: string): string => `\nskep> ${text.replaceAll('\n', '\n    > ')};\n`;
 
 /** Ctrl-C. */
 export class InterruptedError extends UsageError {
