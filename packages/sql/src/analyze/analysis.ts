@@ -69,6 +69,7 @@ export class Analysis {
   readonly udfs = new UdfCollector();
   readonly uses: TableUseBuilder[] = [];
   private aliases = 0;
+  private windows = 0;
 
   constructor(
     readonly context: AnalysisContext,
@@ -79,6 +80,11 @@ export class Analysis {
   /** A name no one else has. */
   alias(prefix: string): string {
     return `${prefix}${this.aliases++}`;
+  }
+
+  /** Numbers window functions without an alias: `sum_window_0`. */
+  nextWindow(): number {
+    return this.windows++;
   }
 
   flag(name: string, byDefault: boolean): boolean {

@@ -3,7 +3,7 @@ import { BOOLEAN, type HiveType, typeName } from '../types/hive-type.js';
 import { comparisonType, isUnsafeComparison } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
 import { wrongArguments } from './errors.js';
-import { derive, type Expr } from './expr.js';
+import { derive, type Expr, sqlString } from './expr.js';
 import { comparisonCondition, type Condition } from './sarg.js';
 
 /** A boolean that may also be a search argument. */
@@ -27,8 +27,14 @@ export function comparable(analysis: Analysis, a: Expr, b: Expr): [Expr, Expr] {
   if (isUnsafeComparison(a.type, b.type) && analysis.flag('hive.strict.checks.type.safety', true)) {
     throw wrongArguments(analysis.text(b.position), UNSAFE, a.position);
   }
-  return [convert(analysis, a, type), convert(analysis, b, type)];
+  return [convert(analysis, charLiteral(a, b), type), convert(analysis, charLiteral(b, a), type)];
 }
+
+/** Beside a char column a constant is a char too: blanks at its end do not count. */
+const charLiteral = (value: Expr, other: Expr): Expr =>
+  other.type.kind === 'char' && other.column !== undefined && typeof value.literal === 'string'
+    ? { ...value, sql: sqlString(value.literal.replace(/ +$/, '')) }
+    : value;
 
 /** Comparisons may convert where CAST may not: a date with a number is NULL, not an error. */
 function convert(analysis: Analysis, value: Expr, type: HiveType): Expr {

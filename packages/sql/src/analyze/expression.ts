@@ -30,7 +30,7 @@ import {
 } from '../types/hive-type.js';
 import { commonType, comparisonType, isInteger, isNumeric, isText } from '../types/type-rules.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
-import { arithmetic, complement, isArithmetic, negate } from './arithmetic.js';
+import { arithmetic, complement, decimalOf, isArithmetic, negate } from './arithmetic.js';
 import { compare, comparable, type Predicate } from './comparison.js';
 import { aggregateNotAllowed, argumentType, semantic, wrongArguments } from './errors.js';
 import { derive, type Expr, sqlString } from './expr.js';
@@ -405,9 +405,12 @@ function caseOf(node: CaseExpression, env: ExpressionEnvironment): Expr {
 
 /** The common type of several values (CASE, COALESCE, array(…)). */
 export function commonOf(analysis: Analysis, values: readonly Expr[], why: (type: HiveType) => string): HiveType {
-  let type: HiveType = values[0]?.type ?? VOID;
+  // Beside a decimal column an integer constant counts with its own digits.
+  const narrow = values.some((value) => value.type.kind === 'decimal' && value.literal === undefined);
+  const typeOf = (value: Expr) => (narrow && typeof value.literal === 'bigint' ? decimalOf(value) : value.type);
+  let type: HiveType = values[0] === undefined ? VOID : typeOf(values[0]);
   for (const value of values.slice(1)) {
-    const common = commonType(type, value.type);
+    const common = commonType(type, typeOf(value));
     if (common === undefined) throw argumentType(analysis.text(value.position), why(value.type), value.position);
     type = common;
   }

@@ -3,7 +3,7 @@ import type { Invoke } from '../functions/definition.js';
 import type { Expression, FunctionCall, GroupBy } from '../parse/ast.js';
 import { BIGINT, type HiveType } from '../types/hive-type.js';
 import type { Analysis } from './analysis.js';
-import { invalidFunction, notInGroupBy, semantic } from './errors.js';
+import { invalidFunction, notInGroupBy, QueryError, semantic } from './errors.js';
 import type { Expr } from './expr.js';
 import { analyzeExpression, type ExpressionEnvironment, isAggregate } from './expression.js';
 import { Scope, type ScopeColumn, type ScopeTable } from './scope.js';
@@ -59,13 +59,26 @@ export class Grouping {
       return undefined;
     }
     if (hasSubquery(node)) return undefined;
-    const { sql, type } = analyzeExpression(node, this.input);
+    const found = this.beforeGrouping(node);
+    if (found === undefined) return undefined;
+    const { sql, type } = found;
     const index = this.keys.findIndex((key) => key.sql === sql);
     if (index >= 0) return { sql: `${this.alias}.k${index}`, type, position: node.position };
     if (node.kind !== 'column') return undefined;
     // A column of an outer query may stand anywhere.
     if (!this.input.scope.has(node.path)) return undefined;
     throw notInGroupBy(this.analysis.text(node.path[0].position), node.position);
+  }
+
+  /** The expression over the FROM clause; undefined where its parts mean something else out here (an alias in HAVING). */
+  private beforeGrouping(node: Expression): Expr | undefined {
+    if (node.kind === 'column') return analyzeExpression(node, this.input);
+    try {
+      return analyzeExpression(node, this.input);
+    } catch (error) {
+      if (error instanceof QueryError) return undefined;
+      throw error;
+    }
   }
 
   /** An aggregate function's value. */

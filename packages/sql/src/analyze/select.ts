@@ -162,8 +162,9 @@ function selectItems(
   relation: Relation,
   grouping: Grouping | undefined,
 ): Output[] {
+  const taken = new Set<string>();
   return items.flatMap((item, index): Output[] => {
-    if (item.kind === 'expression') return [itemOutput(item, index, env)];
+    if (item.kind === 'expression') return [itemOutput(item, index, env, taken)];
     const table = item.qualifier.length === 0 ? undefined : env.scope.table(item.qualifier);
     if (item.qualifier.length > 0 && table === undefined) {
       throw invalidTableOrColumn(item.qualifier[0].name, [], item.position);
@@ -206,14 +207,20 @@ function starOutput(
   return { name: column.name, label: alias === undefined ? column.name : `${alias}.${column.name}`, type: column.type, sql, node };
 }
 
-function itemOutput(item: ExpressionItem, index: number, env: ExpressionEnvironment): Output {
+function itemOutput(item: ExpressionItem, index: number, env: ExpressionEnvironment, taken: Set<string>): Output {
   const value = analyzeExpression(item.expression, env);
-  const { name, label } = itemName(item, index, env);
+  const { name, label } = itemName(item, index, env, taken);
+  taken.add(name);
   return { name, label, type: value.type, sql: value.sql, node: item.expression, literal: value.literal };
 }
 
 /** SemanticAnalyzer.getColAlias. */
-function itemName(item: ExpressionItem, index: number, env: ExpressionEnvironment): { name: string; label: string } {
+function itemName(
+  item: ExpressionItem,
+  index: number,
+  env: ExpressionEnvironment,
+  taken: ReadonlySet<string>,
+): { name: string; label: string } {
   if (item.alias !== undefined) {
     const name = item.alias.name.toLowerCase();
     return { name, label: name };
@@ -225,8 +232,22 @@ function itemName(item: ExpressionItem, index: number, env: ExpressionEnvironmen
     const table = names.length > 1 ? env.scope.table(expression.path.slice(0, -1)) : undefined;
     return { name, label: table === undefined ? name : `${names[names.length - 2]}.${name}` };
   }
-  const name = expression.kind === 'field' ? expression.field.name.toLowerCase() : `_c${index}`;
+  const name = generatedName(expression, index, env.analysis, taken);
   return { name, label: name };
+}
+
+function generatedName(expression: Expression, index: number, analysis: Analysis, taken: ReadonlySet<string>): string {
+  if (expression.kind === 'field') return expression.field.name.toLowerCase();
+  // A column that is only cast keeps its name, unless that is taken.
+  if (expression.kind === 'cast' && expression.operand.kind === 'column') {
+    const { path } = expression.operand;
+    const name = path[path.length - 1].name.toLowerCase();
+    if (!taken.has(name)) return name;
+  }
+  if (expression.kind === 'function' && expression.over !== undefined) {
+    return `${expression.name}_window_${analysis.nextWindow()}`;
+  }
+  return `_c${index}`;
 }
 
 /** Names of the select list, for HAVING and ORDER BY. `first`: they hide columns of the same name. */
