@@ -10,7 +10,10 @@ const [out] = process.argv.slice(2);
 function rowsOf(folder) {
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => /^\d/.test(name)) : [];
   return files.sort().flatMap((name) => {
-    const reader = openOrcSync(memorySource(new Uint8Array(readFileSync(join(folder, name))), join(folder, name)));
+    const bytes = new Uint8Array(readFileSync(join(folder, name)));
+    // Hive's file of no rows has no bytes.
+    if (bytes.length === 0) return [];
+    const reader = openOrcSync(memorySource(bytes, join(folder, name)));
     const rows = [];
     for (const { root, length } of reader.batchesSync()) for (let i = 0; i < length; i++) rows.push(rowToJson(root, i));
     return rows;

@@ -39,11 +39,12 @@ export class Dictionary {
   /** The id of source[start, end), a new one where it is not known yet. */
   add(source: Uint8Array, start: number, end: number): number {
     const hash = hashBytes(source, start, end);
-    const mask = this.table.length - 1;
+    const { table, hashes } = this;
+    const mask = table.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const id = this.table[slot] - 1;
+      const id = table[slot] - 1;
       if (id < 0) return this.insert(source, start, end, hash, slot);
-      if (this.hashes[id] === hash && this.equals(id, source, start, end)) return id;
+      if (hashes[id] === hash && this.equals(id, source, start, end)) return id;
     }
   }
 

@@ -62,21 +62,27 @@ export class StringWriter extends ColumnWriter<StringStatistics> {
       rows.set(this.rows);
       this.rows = rows;
     }
+    const { rows } = this;
+    let { seenIn, rowCount } = this;
     for (let i = from; i < from + count; i++) {
       const start = offsets[i];
       const end = offsets[i + 1];
       const id = dictionary.add(bytes, start, end);
-      this.rows[this.rowCount++] = id;
-      if (id >= this.seenIn.length) {
-        const seenIn = new Int32Array(this.seenIn.length * 2);
-        seenIn.set(this.seenIn);
-        this.seenIn = seenIn;
-      }
-      if (this.seenIn[id] === groupNumber) continue;
-      this.seenIn[id] = groupNumber;
+      rows[rowCount++] = id;
+      if (seenIn[id] === groupNumber) continue;
+      if (id >= seenIn.length) seenIn = this.growSeenIn();
+      seenIn[id] = groupNumber;
       statistics.addRange(bytes, start, end);
       bloomFilter?.addBytes(bytes, start, end);
     }
+    this.rowCount = rowCount;
+  }
+
+  private growSeenIn(): Int32Array {
+    const seenIn = new Int32Array(this.seenIn.length * 2);
+    seenIn.set(this.seenIn);
+    this.seenIn = seenIn;
+    return seenIn;
   }
 
   private addDirect(bytes: Uint8Array, offsets: Int32Array, from: number, count: number): void {
