@@ -78,7 +78,7 @@ export class StringWriter extends ColumnWriter<StringStatistics> {
     this.rowCount = rowCount;
   }
 
-  private growSeenIn(): Int32Array {
+  private growSeenIn(): Int32Array<ArrayBuffer> {
     const seenIn = new Int32Array(this.seenIn.length * 2);
     seenIn.set(this.seenIn);
     this.seenIn = seenIn;
