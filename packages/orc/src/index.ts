@@ -1,3 +1,4 @@
+export { type ByteSink, type ByteSource, CorruptFileError, memorySink, memorySource } from '@skep/core';
 export type { CompressionKind } from './compression/codec.js';
 export { dumpOrc, statisticsText } from './dump.js';
 export * from './errors.js';

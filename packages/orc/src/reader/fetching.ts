@@ -19,9 +19,17 @@ export type FetchingItems<Item> = Generator<readonly ByteRange[] | Item, void, r
 /** A source that counts what was read from it. */
 export class MeteredSource {
   bytesRead = 0;
+  /** The file's last bytes, which opening it has read: small files are not read again. */
+  private tail: Uint8Array = new Uint8Array(0);
   constructor(readonly source: ByteSource) {}
 
+  keepTail(bytes: Uint8Array): void {
+    this.tail = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
   readSync(range: ByteRange): Uint8Array {
+    const kept = this.kept(range);
+    if (kept !== undefined) return kept;
     const bytes = this.source.slice(range.start, range.end);
     if (!(bytes instanceof Uint8Array)) {
       throw new InvalidReadError(`${this.source.path} cannot be read without waiting: its source answers later`);
@@ -30,7 +38,14 @@ export class MeteredSource {
   }
 
   async read(range: ByteRange): Promise<Uint8Array> {
+    const kept = this.kept(range);
+    if (kept !== undefined) return kept;
     return this.checked(range, await this.source.slice(range.start, range.end));
+  }
+
+  private kept({ start, end }: ByteRange): Uint8Array | undefined {
+    const first = this.source.size - this.tail.length;
+    return this.tail.length > 0 && start >= first ? this.tail.subarray(start - first, end - first) : undefined;
   }
 
   private checked(range: ByteRange, bytes: Uint8Array): Uint8Array {

@@ -31,8 +31,8 @@ export interface FileTail {
   readonly footerOffset: number;
   readonly metadataOffset: number;
   readonly metadataLength: number;
-  /** The metadata's bytes when the first read had them. */
-  readonly metadataBytes: Uint8Array | undefined;
+  /** What the first read gave: the last 16 KiB, or the whole of a smaller file. */
+  readonly lastBytes: Uint8Array;
 }
 
 /** Reads postscript and footer: one read of 16 KiB, and a second one when the footer is longer. */
@@ -70,7 +70,6 @@ export function* readFileTail(path: string, fileSize: number): Fetching<FileTail
     footerOffset >= firstRead
       ? inFirstRead(footerOffset, postScriptStart)
       : (yield [{ start: footerOffset, end: postScriptStart }])[0];
-  const metadataBytes = metadataOffset >= firstRead ? inFirstRead(metadataOffset, footerOffset) : undefined;
   const context = { path, name: 'footer', fileOffset: footerOffset, codec, blockSize };
   const { bytes } = decompressRange(footerBytes, context);
   const footer = decodeMessage(path, footerOffset, 'footer', () => Footer.decode(bytes));
@@ -85,7 +84,7 @@ export function* readFileTail(path: string, fileSize: number): Fetching<FileTail
     footerOffset,
     metadataOffset,
     metadataLength,
-    metadataBytes,
+    lastBytes: last,
   };
 }
 
@@ -93,7 +92,7 @@ export function* readFileTail(path: string, fileSize: number): Fetching<FileTail
 export function* readMetadata(tail: FileTail): Fetching<Metadata> {
   if (tail.metadataLength === 0) return Metadata.decode(new Uint8Array(0));
   const range = { start: tail.metadataOffset, end: tail.metadataOffset + tail.metadataLength };
-  const raw = tail.metadataBytes ?? (yield [range])[0];
+  const [raw] = yield [range];
   const { path, codec, blockSize } = tail;
   const { bytes } = decompressRange(raw, { path, name: 'metadata', fileOffset: range.start, codec, blockSize });
   return decodeMessage(path, range.start, 'metadata', () => Metadata.decode(bytes));

@@ -71,6 +71,7 @@ export class OrcReader {
   ) {
     const { footer, postScript, path, footerOffset } = tail;
     this.path = path;
+    source.keepTail(tail.lastBytes);
     this.schema = fileSchema(footer.types ?? [], path, footerOffset, options.hive11DecimalScale ?? 6);
     this.stripes = stripesOf(tail);
     this.numberOfRows = toNumber(footer.numberOfRows, path, footerOffset, 'number of rows');
