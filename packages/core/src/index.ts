@@ -1,3 +1,4 @@
+export * from './all-done.js';
 export * from './bytes.js';
 export * from './clock.js';
 export * from './errors.js';

@@ -1,4 +1,4 @@
-import { BugError } from '@skep/core';
+import { allDone, BugError } from '@skep/core';
 import { joinPath } from '@skep/storage';
 import { formatBucketFileName } from '../layout/bucket-file-name.js';
 import { bucketOf } from '../layout/bucket-property.js';
@@ -56,12 +56,10 @@ export class DeleteWriter {
   async close(): Promise<WriteResult> {
     if (this.isDone) throw new BugError('the writer was closed before');
     this.isDone = true;
-    let deletedRows = 0;
-    for (const [bucket, set] of [...this.sets].sort(([a], [b]) => a - b)) {
-      await this.writeBucket(bucket, set.sortedKeys(BATCH_EVENTS));
-      deletedRows += set.size;
-    }
-    if (this.sets.size > 0) await this.folder.finish();
+    const sets = [...this.sets].sort(([a], [b]) => a - b);
+    const version = sets.length > 0 ? [this.folder.finish()] : [];
+    await allDone([...sets.map(([bucket, set]) => this.writeBucket(bucket, set.sortedKeys(BATCH_EVENTS))), ...version]);
+    const deletedRows = sets.reduce((sum, [, set]) => sum + set.size, 0);
     const { files, bytes } = this.folder;
     return { files, insertedRows: 0, deletedRows, bytes };
   }

@@ -1,4 +1,4 @@
-import { BugError } from '@skep/core';
+import { allDone, BugError } from '@skep/core';
 import { filterVector, OrcWriter, type StructVector } from '@skep/orc';
 import { joinPath } from '@skep/storage';
 import { formatBucketFileName, formatOriginalFileName } from '../layout/bucket-file-name.js';
@@ -61,9 +61,9 @@ export class InsertWriter {
     if (this.isDone) throw new BugError('the writer was closed before');
     this.isDone = true;
     for (const bucket of this.emptyBuckets()) this.files.set(bucket, await this.openBucket(bucket, true));
-    for (const file of this.files.values()) await file.close();
     // Hive leaves the version file out of an overwrite without rows.
-    if (this.rows > 0) await this.folder.finish();
+    const version = this.rows > 0 ? [this.folder.finish()] : [];
+    await allDone([...[...this.files.values()].map((file) => file.close()), ...version]);
     const { files, bytes } = this.folder;
     return { files, insertedRows: this.rows, deletedRows: 0, bytes };
   }

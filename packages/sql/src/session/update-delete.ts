@@ -1,3 +1,4 @@
+import { allDone } from '@skep/core';
 import { DataOperation, type Table } from '@skep/rpc';
 import type { Assignment, DeleteStatement, Expression, TableReference, UpdateStatement } from '../parse/ast.js';
 import { parseTypeText } from '../parse/index.js';
@@ -73,8 +74,7 @@ export async function update(
                 partition,
               );
             }
-            const { deletedRows } = await deletes.close();
-            await inserts.close();
+            const [{ deletedRows }] = await allDone([deletes.close(), inserts.close()]);
             return { messages: [], counts: { inserted: 0n, updated: BigInt(deletedRows), deleted: 0n } };
           } catch (error) {
             await deletes.abort();
