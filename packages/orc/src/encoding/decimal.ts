@@ -24,7 +24,6 @@ export class DecimalDecoder {
     const end = bytes.length;
     let at = input.at;
     for (let q = from * 4, stop = (from + count) * 4; q < stop; q += 4) {
-      // Fast path: up to four bytes, 28 bits; the usual decimal(18,2) takes the general one.
       let w0 = 0;
       let w1 = 0;
       let w2 = 0;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteSink } from '@skep/core';
 import {
   BloomFilterIndex,
@@ -20,6 +21,8 @@ import { placeStripe } from './stripe-padding.js';
 
 /** Rows that are encoded before the stripe's size is looked at. */
 const STEP_ROWS = 4096;
+/** Encoded bytes after which the event loop gets a turn. */
+const TURN_BYTES = 1 << 24;
 
 /**
  * Writes an ORC file, stripe by stripe (Java: org.apache.orc.impl.WriterImpl). Same input and options, same bytes. An error
@@ -43,6 +46,7 @@ export class OrcWriter {
   private rowsInGroup = 0;
   private totalRows = 0;
   private targetStripeBytes: number;
+  private bytesAtTurn = 0;
   private lastRoot: ColumnVector | undefined;
   private lastRow = 0;
   private started = false;
@@ -105,7 +109,9 @@ export class OrcWriter {
       this.lastRoot = root;
       this.lastRow = at - 1;
       if (rowIndexStride > 0 && this.rowsInGroup === rowIndexStride) this.endRowGroup();
-      if (this.stripeBytes() >= this.targetStripeBytes) await this.flushStripe();
+      const bytes = this.stripeBytes();
+      if (bytes >= this.targetStripeBytes) await this.flushStripe();
+      await this.letBuffersGo(bytes);
     }
   }
 
@@ -161,6 +167,13 @@ export class OrcWriter {
   async abort(): Promise<void> {
     this.closed = true;
     await this.sink.abort();
+  }
+
+  /** Buffers of native codecs are freed by the event loop, which a sink in memory would never let run. */
+  private async letBuffersGo(stripeBytes: number): Promise<void> {
+    if (Math.abs(stripeBytes - this.bytesAtTurn) < TURN_BYTES) return;
+    this.bytesAtTurn = stripeBytes;
+    await nextTurn();
   }
 
   private endRowGroup(): void {
