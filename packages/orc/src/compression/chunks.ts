@@ -29,17 +29,24 @@ export interface Decompressed {
   /** Of each chunk its offset in the compressed range and in `bytes`; empty for streams that are not compressed. */
   readonly chunkStarts: readonly number[];
   readonly chunkTargets: readonly number[];
+  /** Offset in the range behind the last whole chunk. */
+  readonly end: number;
 }
 
-/** The whole of a range of a stream, which begins at a chunk. */
-export function decompressRange(range: Uint8Array, context: ChunkContext): Decompressed {
+/** What went before a range: the chunks in front of it, already decompressed, with offsets from the first of them. */
+export type Carried = Decompressed;
+
+/** The whole of a range of a stream, which begins at a chunk, behind `before`. */
+export function decompressRange(range: Uint8Array, context: ChunkContext, before?: Carried): Decompressed {
   const { codec, blockSize } = context;
-  if (codec === undefined) return { bytes: range, chunkStarts: [], chunkTargets: [] };
-  const parts: Uint8Array[] = [];
-  const chunkStarts: number[] = [];
-  const chunkTargets: number[] = [];
-  let total = 0;
-  for (let at = 0; at < range.length; ) {
+  if (codec === undefined) return { bytes: range, chunkStarts: [], chunkTargets: [], end: range.length };
+  const first = before?.end ?? 0;
+  const parts: Uint8Array[] = before === undefined ? [] : [before.bytes];
+  const chunkStarts: number[] = [...(before?.chunkStarts ?? [])];
+  const chunkTargets: number[] = [...(before?.chunkTargets ?? [])];
+  let total = before?.bytes.length ?? 0;
+  let at = 0;
+  while (at < range.length) {
     const corrupt = (what: string, cause?: unknown) =>
       new CorruptFileError(context.path, context.fileOffset + at, `${context.name}: ${what}`, { cause });
     if (range.length - at < CHUNK_HEADER_BYTES) {
@@ -63,14 +70,27 @@ export function decompressRange(range: Uint8Array, context: ChunkContext): Decom
       }
       if (bytes.length > blockSize) throw corrupt(`a chunk holds ${bytes.length} bytes, more than ${blockSize}`);
     }
-    chunkStarts.push(at);
+    chunkStarts.push(first + at);
     chunkTargets.push(total);
     parts.push(bytes);
     total += bytes.length;
     if (total > LARGEST_STREAM) throw corrupt('the stream holds 2 GiB or more');
     at = start + length;
   }
-  return { bytes: join(parts, total), chunkStarts, chunkTargets };
+  return { bytes: join(parts, total), chunkStarts, chunkTargets, end: first + at };
+}
+
+/** The chunks from one of them on, by its offset in the range; undefined when no chunk starts there. Copied: the rest can go. */
+export function carryFrom({ bytes, chunkStarts, chunkTargets, end }: Decompressed, start: number): Carried | undefined {
+  const chunk = chunkStarts.indexOf(start);
+  if (chunk < 0) return undefined;
+  const target = chunkTargets[chunk];
+  return {
+    bytes: bytes.slice(target),
+    chunkStarts: chunkStarts.slice(chunk).map((at) => at - start),
+    chunkTargets: chunkTargets.slice(chunk).map((at) => at - target),
+    end: end - start,
+  };
 }
 
 function join(parts: readonly Uint8Array[], total: number): Uint8Array {

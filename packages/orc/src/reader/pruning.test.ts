@@ -187,6 +187,17 @@ describe('search arguments', () => {
     expect(bytesOf({ sarg: { op: 'isNull', column: 'row.x' } })[0].length).toBe(50_000);
   });
 
+  test('in parts hardly more bytes are read than as a whole', async () => {
+    const reader = await fileOf(schema, rows, { rowIndexStride: 1000, stripeSizeBytes: 100_000 });
+    const bytesOf = (options: ReadOptions) => {
+      const before = reader.bytesRead;
+      expect(readAll(reader, options).size).toBe(rows.length);
+      return reader.bytesRead - before;
+    };
+    const indexes = reader.stripes.reduce((sum, { indexLength }) => sum + indexLength, 0);
+    expect(bytesOf({ segmentBytes: 1 })).toBeLessThan(bytesOf({}) * 1.1 + indexes);
+  });
+
   test('bloom filters find the group of a value that ranges do not', async () => {
     const reader = await fileOf(schema, rows, {
       rowIndexStride: 1000,

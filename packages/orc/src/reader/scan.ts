@@ -88,6 +88,7 @@ function* scanStripe(
     },
     positions: new Map(),
     groups: 1,
+    carried: new Map(),
   };
   const segmentLimit = Math.max(1, options.segmentBytes ?? DEFAULT_SEGMENT_BYTES);
   const pruned = selected?.some((group) => !group) ?? false;

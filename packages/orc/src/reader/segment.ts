@@ -1,4 +1,10 @@
-import { CHUNK_HEADER_BYTES, type Decompressed, decompressRange } from '../compression/chunks.js';
+import {
+  type Carried,
+  CHUNK_HEADER_BYTES,
+  carryFrom,
+  type Decompressed,
+  decompressRange,
+} from '../compression/chunks.js';
 import { columnName, type TypeDescription } from '../type-description.js';
 import { nullVector } from '../vector/constant.js';
 import { type ColumnReader, isDecimal64, leafReader, type StripeContext } from './columns/column-reader.js';
@@ -26,6 +32,8 @@ export interface OpenStripe {
   /** By column id: of each row group its positions. Empty when the stripe is read as a whole. */
   readonly positions: ReadonlyMap<number, readonly (readonly bigint[])[]>;
   readonly groups: number;
+  /** Of compressed streams the chunks in which the last segment ended, by where they start: the next one begins in them. */
+  readonly carried: Map<StreamInformation, { readonly start: number; readonly chunks: Carried }>;
 }
 
 /** Consecutive row groups [first, end). */
@@ -39,6 +47,8 @@ interface PlannedStream {
   /** The part that is read, in the file. */
   readonly range: ByteRange;
   readonly position: StreamPosition;
+  /** Where the next segment's values start, when this one does not go to the end of the stripe. */
+  readonly next?: StreamPosition | undefined;
 }
 
 /** Which bytes of each stream of a column hold the values of some row groups. */
@@ -60,7 +70,7 @@ function planColumn(stripe: OpenStripe, type: TypeDescription, groups: GroupRang
     const from = Math.min(position.chunk, stream.length);
     const to = end === undefined ? stream.length : endOf(end.get(kind), stream, tail);
     const range = { start: stream.offset + from, end: stream.offset + Math.max(from, to) };
-    planned.push({ stream, range, position });
+    planned.push({ stream, range, position, next: end?.get(kind) });
   }
   if (column.dictionary && !context.dictionaries.has(type.id)) {
     for (const kind of [StreamKind.dictionaryData, StreamKind.length]) {
@@ -94,29 +104,50 @@ export function segmentBytes(stripe: OpenStripe, root: ReadColumn, groups: Group
 export function* loadSegment(stripe: OpenStripe, root: ReadColumn, groups: GroupRange): Fetching<ColumnReader> {
   const planned = fileColumns(root).flatMap((type) => planColumn(stripe, type, groups));
   const bytes = yield* fetchRanges(
-    planned.map(({ range }) => range),
+    planned.map((plan) => missingRange(stripe, plan)),
     FETCH_GAP_BYTES,
   );
-  const loaded = new Map<StreamInformation, { plan: PlannedStream; bytes: Uint8Array }>();
-  planned.forEach((plan, i) => {
-    loaded.set(plan.stream, { plan, bytes: bytes[i] });
-  });
-  const open = (stream: StreamInformation, name: string): OpenStream | undefined => {
+  const loaded = new Map(planned.map((plan, i) => [plan.stream, { plan, bytes: bytes[i] }] as const));
+  return buildReader(stripe, root, (stream, name) => {
     const found = loaded.get(stream);
-    if (found === undefined) return undefined;
-    const { range, position } = found.plan;
-    const decompressed = decompressRange(found.bytes, {
-      path: stripe.tail.path,
+    return found && openStream(stripe, found.plan, found.bytes, name);
+  });
+}
+
+/** What the last segment left of the stream, when this one goes on from there. */
+function carriedTo({ carried }: OpenStripe, { stream, position }: PlannedStream): Carried | undefined {
+  const left = carried.get(stream);
+  return left?.start === position.chunk ? left.chunks : undefined;
+}
+
+function missingRange(stripe: OpenStripe, plan: PlannedStream): ByteRange {
+  const { start, end } = plan.range;
+  const from = start + (carriedTo(stripe, plan)?.end ?? 0);
+  return { start: from, end: Math.max(from, end) };
+}
+
+function openStream(stripe: OpenStripe, plan: PlannedStream, bytes: Uint8Array, name: string): OpenStream {
+  const { stream, position, range, next } = plan;
+  const before = carriedTo(stripe, plan);
+  const { path, codec, blockSize } = stripe.tail;
+  const decompressed = decompressRange(
+    bytes,
+    {
+      path,
       name,
-      fileOffset: range.start,
-      codec: stripe.tail.codec,
-      blockSize: stripe.tail.blockSize,
+      fileOffset: missingRange(stripe, plan).start,
+      codec,
+      blockSize,
       mayEndEarly: range.end < stream.offset + stream.length,
-    });
-    const at = startIn(decompressed, position, range.start - stream.offset);
-    return { bytes: decompressed.bytes, at, skipValues: position.skipValues, skipBits: position.skipBits, name };
-  };
-  return buildReader(stripe, root, open);
+    },
+    before,
+  );
+  const rangeStart = range.start - stream.offset;
+  const chunks = next === undefined ? undefined : carryFrom(decompressed, next.chunk - rangeStart);
+  if (next !== undefined && chunks !== undefined) stripe.carried.set(stream, { start: next.chunk, chunks });
+  else stripe.carried.delete(stream);
+  const at = startIn(decompressed, position, rangeStart);
+  return { bytes: decompressed.bytes, at, skipValues: position.skipValues, skipBits: position.skipBits, name };
 }
 
 /** The place in the decompressed range; a position that is not in it fails when the decoder is made. */
