@@ -8,6 +8,8 @@ export interface Deviation {
   /** From 1. */
   readonly step: number;
   readonly statement: string;
+  /** Hive failed and must not have. */
+  readonly succeeds?: boolean;
   /** Recorded rows and what must be there in their place, in pairs. */
   readonly rows: readonly { readonly recorded: string; readonly expected: string }[];
   readonly reason: string;
@@ -42,6 +44,17 @@ export function deviationOf(
 
 export function applyDeviation(deviation: Deviation, rows: readonly string[]): string[] {
   return rows.map((row) => deviation.rows.find((pair) => pair.recorded === row)?.expected ?? row);
+}
+
+/** Hive's failures that are its own mistake, wherever they occur. */
+const SUCCESS_RULES: Readonly<Record<string, RegExp>> = {
+  'merge-never-matches': /^\s*merge\b.*\bon\b.*\b(1\s*=\s*0|0\s*=\s*1|false)\b.*\bwhen\b/is,
+};
+
+/** Why a statement that failed in Hive must succeed; undefined where it must not. */
+export function mustSucceed(list: DeviationList, listed: Deviation | undefined, statement: string): string | undefined {
+  if (listed?.succeeds === true) return listed.reason;
+  return list.rules.find(({ rule }) => SUCCESS_RULES[rule]?.test(statement))?.reason;
 }
 
 /** Deviations of the list that no step used: they must go. */

@@ -7,7 +7,7 @@ import { compareError, type GotError, gotError, hiveCodeOf } from './compare-err
 import { compareFiles } from './compare-files.js';
 import { comparableRows, compareRows, type Difference, type RowRules, repeatedRowId } from './compare-rows.js';
 import { compareLines, mayHaveMore, showRule } from './compare-show.js';
-import { applyDeviation, applyRules, type DeviationList, deviationOf } from './deviations.js';
+import { applyDeviation, applyRules, type DeviationList, deviationOf, mustSucceed } from './deviations.js';
 import { describeError, GoldenError } from './golden-error.js';
 import { allRows, type Home, ORACLE_SETTINGS, openHome, type Session } from './home-port.js';
 import { selectItems } from './order-by.js';
@@ -48,6 +48,7 @@ export async function replayCase(
 
 class Replay {
   private readonly tables = new CaseTables();
+  private moreAborted = false;
   /** The folder of the case's database. */
   private readonly database: string;
   private readonly warehouse: string;
@@ -142,7 +143,7 @@ class Replay {
     if (answer.thrown !== undefined) return { problem: describeError(answer.thrown) };
     const rows = answer.rows ?? [];
     const ids = await this.validWriteIds(table);
-    if (recorded.validWriteIds !== undefined && ids !== recorded.validWriteIds) {
+    if (!this.moreAborted && recorded.validWriteIds !== undefined && ids !== recorded.validWriteIds) {
       return { problem: `valid write ids ${ids} instead of ${recorded.validWriteIds}` };
     }
     if (recorded.rows === undefined) {
@@ -186,10 +187,17 @@ class Replay {
   private async statement(step: RecordedStep, index: number): Promise<Verdict> {
     const { statement } = step;
     const isRuntimeFailure = step.error !== undefined && hiveCodeOf(step.error) === undefined;
+    const listed = deviationOf(this.deviations, 'replay', this.name, index, statement);
+    const deviation = isRuntimeFailure ? mustSucceed(this.deviations, listed, statement) : undefined;
     const before = isRuntimeFailure ? await this.contents() : undefined;
     if (step.error === undefined) this.tables.note(statement);
     const answer = await this.execute(statement);
     if (step.harnessError !== undefined) return {};
+    if (deviation !== undefined && answer.error === undefined) {
+      // Hive aborted the transaction, so its later lists of write ids name one more.
+      this.moreAborted = true;
+      return { deviation };
+    }
     if (step.error !== undefined) {
       const verdict = this.failure(step, answer);
       if (verdict.problem !== undefined || before === undefined) return verdict;

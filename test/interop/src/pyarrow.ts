@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ColumnVector, isNull, openOrc, vectorValue } from '@skep/orc';
+import { type ColumnVector, isNull, openOrc, type TypeDescription, vectorValue } from '@skep/orc';
 import { localFileSystem } from '@skep/storage';
 
 type Canonical = null | string | Canonical[];
@@ -54,14 +54,14 @@ async function ownRows(path: string): Promise<Canonical[]> {
   const rows: Canonical[] = [];
   const reader = await openOrc(source);
   for await (const batch of reader.batches()) {
-    for (let row = 0; row < batch.length; row++) rows.push(canonical(batch.root, row));
+    for (let row = 0; row < batch.length; row++) rows.push(canonical(batch.root, row, reader.schema));
   }
   await source.close?.();
   return rows;
 }
 
 /** The form that read_orc.py prints. */
-function canonical(vector: ColumnVector, row: number): Canonical {
+function canonical(vector: ColumnVector, row: number, type: TypeDescription): Canonical {
   if (isNull(vector, row)) return null;
   switch (vector.kind) {
     case 'boolean':
@@ -76,7 +76,8 @@ function canonical(vector: ColumnVector, row: number): Canonical {
     case 'varchar':
       return String(vectorValue(vector, row));
     case 'char':
-      return String(vectorValue(vector, row));
+      // The file holds no blanks at the end, pyarrow adds them.
+      return padded(String(vectorValue(vector, row)), type.maximumLength ?? 0);
     case 'binary':
       return Buffer.from(vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1])).toString('hex');
     case 'decimal':
@@ -85,17 +86,22 @@ function canonical(vector: ColumnVector, row: number): Canonical {
     case 'timestamp_instant':
       return String(vector.seconds[row] * 1_000_000_000n + BigInt(vector.nanos[row]));
     case 'list':
-      return range(vector.offsets, row, (i) => canonical(vector.child, i));
+      return range(vector.offsets, row, (i) => canonical(vector.child, i, type.children[0]));
     case 'map':
-      return range(vector.offsets, row, (i) => [canonical(vector.keys, i), canonical(vector.values, i)]);
+      return range(vector.offsets, row, (i) => [
+        canonical(vector.keys, i, type.children[0]),
+        canonical(vector.values, i, type.children[1]),
+      ]);
     case 'struct':
-      return vector.children.map((child) => canonical(child, row));
+      return vector.children.map((child, i) => canonical(child, row, type.children[i]));
     case 'union':
-      return canonical(vector.children[vector.tags[row]], vector.rowOffsets[row]);
+      return canonical(vector.children[vector.tags[row]], vector.rowOffsets[row], type.children[vector.tags[row]]);
     default:
       return String(vector.values[row]);
   }
 }
+
+const padded = (text: string, length: number): string => text + ' '.repeat(Math.max(0, length - [...text].length));
 
 const range = (offsets: Int32Array, row: number, item: (i: number) => Canonical): Canonical[] =>
   Array.from({ length: offsets[row + 1] - offsets[row] }, (_, i) => item(offsets[row] + i));
