@@ -57,6 +57,19 @@ export function mustSucceed(list: DeviationList, listed: Deviation | undefined, 
   return list.rules.find(({ rule }) => SUCCESS_RULES[rule]?.test(statement))?.reason;
 }
 
+/** Lines of SHOW and DESCRIBE as they are right, where a rule of the list knows that Hive's are not. */
+export function rightLines(
+  list: DeviationList,
+  lines: readonly string[],
+  database: string,
+): { lines: string[]; reason?: string } {
+  const known = list.rules.find(({ rule }) => rule === 'show-create-default-constraint');
+  const wrong = /^ALTER TABLE `(\w+)`\.`\1` CHANGE COLUMN (.*) CONSTRAINT {2}DEFAULT /;
+  if (known === undefined || !lines.some((line) => wrong.test(line))) return { lines: [...lines] };
+  const right = `ALTER TABLE \`${database}\`.\`$1\` CHANGE COLUMN $2 CONSTRAINT \`dc_N\` DEFAULT `;
+  return { lines: lines.map((line) => line.replace(wrong, right)), reason: known.reason };
+}
+
 /** Deviations of the list that no step used: they must go. */
 export function unusedDeviations(list: DeviationList, outcomes: readonly CaseOutcome[]): Deviation[] {
   return list.steps.filter((deviation) => {

@@ -7,7 +7,7 @@ import { compareError, type GotError, gotError, hiveCodeOf } from './compare-err
 import { compareFiles } from './compare-files.js';
 import { comparableRows, compareRows, type Difference, type RowRules, repeatedRowId } from './compare-rows.js';
 import { compareLines, mayHaveMore, showRule } from './compare-show.js';
-import { applyDeviation, applyRules, type DeviationList, deviationOf, mustSucceed } from './deviations.js';
+import { applyDeviation, applyRules, type DeviationList, deviationOf, mustSucceed, rightLines } from './deviations.js';
 import { describeError, GoldenError } from './golden-error.js';
 import { allRows, type Home, ORACLE_SETTINGS, openHome, type Session } from './home-port.js';
 import { selectItems } from './order-by.js';
@@ -234,9 +234,15 @@ class Replay {
     const show = showRule(statement);
     if (show !== undefined) {
       const context = { database: this.name.toLowerCase(), warehouse: this.warehouse };
-      const [expected, got] = [show(recorded, { ...context, warehouse: '/warehouse' }), show(rows, context)];
+      const { lines: expected, reason } = rightLines(
+        this.deviations,
+        show(recorded, { ...context, warehouse: '/warehouse' }),
+        context.database,
+      );
+      const got = show(rows, context);
       const problem = compareLines(expected, got, mayHaveMore(statement));
-      return problem === undefined ? {} : { problem, expected, got };
+      if (problem !== undefined) return { problem, expected, got };
+      return reason === undefined ? {} : { deviation: reason };
     }
     const rules = this.rules(statement, columns);
     const listed = deviationOf(this.deviations, 'replay', this.name, index, statement);
