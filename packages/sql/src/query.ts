@@ -6,18 +6,19 @@
  *     const result = await engine.run(analyzed, { openTable: (use) => source });
  *     for await (const batch of result.batches) …   // StructVector
  */
+
+export { castColumns } from './analyze/assign.js';
+export { QueryError } from './analyze/errors.js';
 export {
-  type AnalyzedQuery,
   type AnalysisContext,
+  type AnalyzedQuery,
   analyzeQuery,
   type ColumnInfo,
   type OutputColumn,
   type ResolvedTable,
   type TableUse,
 } from './analyze/query.js';
-export { castColumns } from './analyze/assign.js';
-export { QueryError } from './analyze/errors.js';
-export { type QueryResult, QueryEngine, type RunOptions } from './engine/query-engine.js';
+export { QueryEngine, type QueryResult, type RunOptions } from './engine/query-engine.js';
 export type { ColumnBatch, ScanHandle, ScanRequest, TableSource } from './engine/table-source.js';
 export { functionNames } from './functions/registry.js';
 export { formatRow, formatValue } from './text/format-value.js';

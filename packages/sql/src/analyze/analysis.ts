@@ -69,7 +69,6 @@ export class Analysis {
   readonly udfs = new UdfCollector();
   readonly uses: TableUseBuilder[] = [];
   private aliases = 0;
-  private windows = 0;
 
   constructor(
     readonly context: AnalysisContext,
@@ -80,11 +79,6 @@ export class Analysis {
   /** A name no one else has. */
   alias(prefix: string): string {
     return `${prefix}${this.aliases++}`;
-  }
-
-  /** Numbers window functions without an alias: `sum_window_0`. */
-  nextWindow(): number {
-    return this.windows++;
   }
 
   flag(name: string, byDefault: boolean): boolean {
@@ -120,7 +114,7 @@ export class Analysis {
     const { type } = value;
     if (type === to) return value;
     if (this.flag('hive.strict.timestamp.conversion', true)) this.checkTimestampConversion(value, to);
-    const sql = castSql(this.udfs, value.sql, type, to);
+    const sql = castSql(this.udfs, value.sql, type, to, value.literal !== undefined);
     if (sql === undefined) {
       throw wrongArguments(
         this.text(value.position),
@@ -134,10 +128,18 @@ export class Analysis {
   private checkTimestampConversion({ type, position }: Expr, to: HiveType): void {
     const integral = (t: HiveType) => (isNumeric(t) && t.kind !== 'decimal') || t.kind === 'boolean';
     if (isDateOrTime(type) && integral(to)) {
-      throw strictConversion(literalText(this.text(position)), 'Casting DATE/TIMESTAMP types to NUMERIC is prohibited', position);
+      throw strictConversion(
+        literalText(this.text(position)),
+        'Casting DATE/TIMESTAMP types to NUMERIC is prohibited',
+        position,
+      );
     }
     if ((isNumeric(type) || type.kind === 'boolean') && isTime(to)) {
-      throw strictConversion(literalText(this.text(position)), 'Casting NUMERIC types to TIMESTAMP is prohibited', position);
+      throw strictConversion(
+        literalText(this.text(position)),
+        'Casting NUMERIC types to TIMESTAMP is prohibited',
+        position,
+      );
     }
   }
 }

@@ -160,7 +160,12 @@ export function decimalArithmetic(
   return derive(a, type, sql);
 }
 
-function decimalOperation(operator: string, x: VectorValue, y: VectorValue, type: DecimalHiveType): DecimalValue | null {
+function decimalOperation(
+  operator: string,
+  x: VectorValue,
+  y: VectorValue,
+  type: DecimalHiveType,
+): DecimalValue | null {
   const [a, b] = [x as DecimalValue, y as DecimalValue];
   const scale = Math.max(a.scale, b.scale);
   const [left, right] = [a.unscaled * 10n ** BigInt(scale - a.scale), b.unscaled * 10n ** BigInt(scale - b.scale)];

@@ -4,7 +4,7 @@ import { comparisonType, isUnsafeComparison } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
 import { wrongArguments } from './errors.js';
 import { derive, type Expr, sqlString } from './expr.js';
-import { comparisonCondition, type Condition } from './sarg.js';
+import { type Condition, comparisonCondition } from './sarg.js';
 
 /** A boolean that may also be a search argument. */
 export interface Predicate extends Expr {
@@ -12,7 +12,7 @@ export interface Predicate extends Expr {
 }
 
 const UNSAFE =
-  'Unsafe compares between different types are disabled for safety reasons. If you know what you are doing, please set hive.strict.checks.type.safety to false and make sure that hive.mapred.mode is not set to \'strict\' to proceed. Note that you may get errors or incorrect results if you make a mistake while using some of the unsafe features.';
+  "Unsafe compares between different types are disabled for safety reasons. If you know what you are doing, please set hive.strict.checks.type.safety to false and make sure that hive.mapred.mode is not set to 'strict' to proceed. Note that you may get errors or incorrect results if you make a mistake while using some of the unsafe features.";
 
 /** Both sides in the type that they are compared in. */
 export function comparable(analysis: Analysis, a: Expr, b: Expr): [Expr, Expr] {

@@ -32,6 +32,12 @@ export const invalidTableOrColumn = (name: string, possible: readonly string[], 
     position,
   );
 
+export const invalidTableAlias = (name: string, position: Position): QueryError =>
+  new QueryError(10009, `${at(position)} Invalid table alias '${name}'`, position);
+
+export const ambiguousColumn = (name: string, table: string, position?: Position): QueryError =>
+  new QueryError(10007, `Ambiguous column reference ${name} in ${table}`, position);
+
 export const invalidFunction = (name: string, position?: Position): QueryError =>
   new QueryError(10011, `Invalid function ${name}`, position);
 

@@ -18,20 +18,11 @@ import type {
   QuantifiedComparison,
   UnaryExpression,
 } from '../parse/ast-expression.js';
-import {
-  BIGINT,
-  BOOLEAN,
-  type HiveType,
-  STRING,
-  structOf,
-  typeName,
-  typeOfNode,
-  VOID,
-} from '../types/hive-type.js';
+import { BIGINT, BOOLEAN, type HiveType, STRING, structOf, typeName, typeOfNode, VOID } from '../types/hive-type.js';
 import { commonType, comparisonType, isInteger, isNumeric, isText } from '../types/type-rules.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
 import { arithmetic, complement, decimalOf, isArithmetic, negate } from './arithmetic.js';
-import { compare, comparable, type Predicate } from './comparison.js';
+import { comparable, compare, type Predicate } from './comparison.js';
 import { aggregateNotAllowed, argumentType, semantic, wrongArguments } from './errors.js';
 import { derive, type Expr, sqlString } from './expr.js';
 import {
@@ -99,7 +90,9 @@ export function analyzeExpression(node: Expression, env: ExpressionEnvironment):
       return is(node, env);
     case 'is-distinct': {
       const same = compare(analysis, '<=>', of(node.left), of(node.right));
-      return node.negated ? same : { ...derive(same, BOOLEAN, `(NOT ${same.sql})`), condition: notCondition(same.condition) };
+      return node.negated
+        ? same
+        : { ...derive(same, BOOLEAN, `(NOT ${same.sql})`), condition: notCondition(same.condition) };
     }
     case 'in-list':
       return inList(node, env);
@@ -150,7 +143,8 @@ export function analyzeExpression(node: Expression, env: ExpressionEnvironment):
   }
 }
 
-const extractFunction = (unit: string): string => (unit === 'week' ? 'weekofyear' : unit === 'dow' ? 'dayofweek' : unit);
+const extractFunction = (unit: string): string =>
+  unit === 'week' ? 'weekofyear' : unit === 'dow' ? 'dayofweek' : unit;
 
 /** A name without parentheses may be CURRENT_DATE and its like where no column has it. */
 function columnOrFunction(
@@ -186,7 +180,11 @@ export function element(base: Expr, index: Expr, env: { analysis: Analysis }, po
   const { analysis } = env;
   if (base.type.kind === 'array') {
     if (!isInteger(index.type) && index.type.kind !== 'void') {
-      throw argumentType(analysis.text(index.position), `Non-constant expressions for array indexes must be integral, but "${typeName(index.type)}" is found`, index.position);
+      throw argumentType(
+        analysis.text(index.position),
+        `Non-constant expressions for array indexes must be integral, but "${typeName(index.type)}" is found`,
+        index.position,
+      );
     }
     return { sql: `hv_element(${base.sql}, ${index.sql})`, type: base.type.element, position };
   }
@@ -197,7 +195,7 @@ export function element(base: Expr, index: Expr, env: { analysis: Analysis }, po
   throw semantic(
     `Line ${position.line}:${position.column} [] not valid on non-collection types '${analysis.text(index.position)}': ${typeName(base.type)}`,
     position,
-    10021,
+    10033,
   );
 }
 
@@ -209,12 +207,18 @@ function unary(node: UnaryExpression, env: ExpressionEnvironment): Predicate {
     case '-':
       return { ...negate(env.analysis, value), position };
     case '+':
-      return isText(value.type) ? { ...env.analysis.cast(value, { kind: 'double' }), position } : { ...value, position };
+      return isText(value.type)
+        ? { ...env.analysis.cast(value, { kind: 'double' }), position }
+        : { ...value, position };
     case '~':
       return { ...complement(env.analysis, value), position };
     case 'not': {
       const condition = asBoolean(value, env);
-      return { ...derive(condition, BOOLEAN, `(NOT ${condition.sql})`), position, condition: notCondition(value.condition) };
+      return {
+        ...derive(condition, BOOLEAN, `(NOT ${condition.sql})`),
+        position,
+        condition: notCondition(value.condition),
+      };
     }
   }
 }
@@ -239,7 +243,10 @@ function logical(node: LogicalExpression, env: ExpressionEnvironment): Predicate
     sql: `(${sql})`,
     type: BOOLEAN,
     position: node.position,
-    condition: joined(node.operator, operands.map((operand) => operand.condition)),
+    condition: joined(
+      node.operator,
+      operands.map((operand) => operand.condition),
+    ),
   };
 }
 
@@ -273,7 +280,11 @@ function inList(node: InListExpression, env: ExpressionEnvironment): Predicate {
     comparable(analysis, operand, item);
     const common = comparisonType(type, item.type);
     if (common === undefined) {
-      throw argumentType(analysis.text(item.position), `The arguments for IN should be the same type! Types are: {${typeName(type)} IN (${items.map((i) => typeName(i.type)).join(', ')})}`, operand.position);
+      throw argumentType(
+        analysis.text(item.position),
+        `The arguments for IN should be the same type! Types are: {${typeName(type)} IN (${items.map((i) => typeName(i.type)).join(', ')})}`,
+        operand.position,
+      );
     }
     type = common;
   }
@@ -302,11 +313,13 @@ function inSubquery(node: InSubqueryExpression, env: ExpressionEnvironment): Pre
   if (block.columns.length !== width) throw subqueryColumns(env, node.query.position, node.query.position);
   const not = node.negated ? 'NOT ' : '';
   const alias = analysis.alias('s');
-  const columns = block.columns.map((column, i): Expr => ({
-    sql: `${alias}.c${i}`,
-    type: column.type,
-    position: node.query.position,
-  }));
+  const columns = block.columns.map(
+    (column, i): Expr => ({
+      sql: `${alias}.c${i}`,
+      type: column.type,
+      position: node.query.position,
+    }),
+  );
   const inner = node.operand.kind === 'row' ? rowOf(columns, node.query.position) : columns[0];
   const [left, right] = comparable(analysis, operand, inner);
   return {
@@ -390,14 +403,22 @@ function caseOf(node: CaseExpression, env: ExpressionEnvironment): Expr {
     const value = analyzeExpression(when, env);
     if (operand !== undefined) return compare(analysis, '=', operand, value).sql;
     if (value.type.kind !== 'boolean' && value.type.kind !== 'void') {
-      throw argumentType(analysis.text(value.position), `"boolean" is expected after WHEN, but "${typeName(value.type)}" is found`, value.position);
+      throw argumentType(
+        analysis.text(value.position),
+        `"boolean" is expected after WHEN, but "${typeName(value.type)}" is found`,
+        value.position,
+      );
     }
     return value.sql;
   });
   const results = node.branches.map(({ result }) => analyzeExpression(result, env));
   const otherwise = node.otherwise === undefined ? undefined : analyzeExpression(node.otherwise, env);
   const all = otherwise === undefined ? results : [...results, otherwise];
-  const type = commonOf(analysis, all, (type) => `"${typeName(all[0].type)}" is expected but "${typeName(type)}" is found`);
+  const type = commonOf(
+    analysis,
+    all,
+    (type) => `"${typeName(all[0].type)}" is expected but "${typeName(type)}" is found`,
+  );
   const branches = conditions.map((condition, i) => `WHEN ${condition} THEN ${analysis.cast(results[i], type).sql}`);
   const rest = otherwise === undefined ? '' : ` ELSE ${analysis.cast(otherwise, type).sql}`;
   return { sql: `(CASE ${branches.join(' ')}${rest} END)`, type, position: node.position };
@@ -431,7 +452,11 @@ function functionCall(node: FunctionCall, env: ExpressionEnvironment): Expr {
   const { analysis } = env;
   if (node.over !== undefined) {
     if (env.window !== undefined) return env.window(node);
-    throw semantic(`Line ${node.position.line}:${node.position.column} Unsupported place for window function '${node.name}'`, node.position, 10249);
+    throw semantic(
+      `Line ${node.position.line}:${node.position.column} Unsupported place for window function '${node.name}'`,
+      node.position,
+      10249,
+    );
   }
   if (isAggregate(node)) {
     if (env.aggregate !== undefined) return env.aggregate(node);

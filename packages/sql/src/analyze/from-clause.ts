@@ -12,7 +12,7 @@ import type {
 } from '../parse/ast.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
 import { compare } from './comparison.js';
-import { invalidFunction, semantic, tableNotFound } from './errors.js';
+import { ambiguousColumn, invalidFunction, semantic, tableNotFound } from './errors.js';
 import { analyzeExpression, asBoolean } from './expression.js';
 import type { Condition } from './sarg.js';
 import { derivedColumns, Scope, type ScopeTable, tableColumn } from './scope.js';
@@ -54,7 +54,8 @@ function tableRelation(node: TableSource, context: FromContext): Relation {
   const { analysis, environment } = context;
   const name = node.table.name.name.toLowerCase();
   const alias = node.alias?.name.toLowerCase() ?? name;
-  if (node.asOf !== undefined) throw semantic('FOR SYSTEM_TIME and SYSTEM_VERSION are only for Iceberg tables', node.position);
+  if (node.asOf !== undefined)
+    throw semantic('FOR SYSTEM_TIME and SYSTEM_VERSION are only for Iceberg tables', node.position);
   const common = node.table.database === undefined ? environment.commonTables.get(name) : undefined;
   if (common !== undefined) {
     const inner = { currentDatabase: common.environment.currentDatabase, commonTables: common.outer };
@@ -116,6 +117,11 @@ function blockRelation(
 ): Relation {
   const sqlAlias = context.analysis.alias('t');
   const columns = block.columns.map((column, i) => ({ name: names?.[i] ?? column.name, type: column.type }));
+  const seen = new Set<string>();
+  for (const { name } of columns) {
+    if (seen.has(name)) throw ambiguousColumn(name, alias ?? '');
+    seen.add(name);
+  }
   return {
     sql: `(${block.sql}) AS ${sqlAlias}`,
     tables: [{ alias, database, columns: derivedColumns(sqlAlias, columns) }],
@@ -132,7 +138,13 @@ function subqueryRelation(node: SubquerySource, context: FromContext): Relation 
 function valuesRelation(node: ValuesSource, context: FromContext): Relation {
   const scope = new Scope([], context.outer);
   const block = valuesBlock(node.rows, { ...context, scope }, node.position);
-  return blockRelation(block, node.alias?.name.toLowerCase(), undefined, context, node.columns?.map((c) => c.name));
+  return blockRelation(
+    block,
+    node.alias?.name.toLowerCase(),
+    undefined,
+    context,
+    node.columns?.map((c) => c.name),
+  );
 }
 
 const JOIN_WORDS: Readonly<Record<Join['type'], string>> = {
@@ -234,11 +246,13 @@ function lateralView(node: LateralView, context: FromContext): Relation {
     );
   }
   const alias = analysis.alias('t');
-  const columns = result.columns.map((column, i) => ({ name: node.columns[i]?.name ?? column.name, type: column.type }));
+  const columns = result.columns.map((column, i) => ({
+    name: node.columns[i]?.name ?? column.name,
+    type: column.type,
+  }));
   return {
     sql: `${input.sql} ${node.outer ? 'LEFT JOIN' : 'INNER JOIN'} LATERAL (${result.select}) AS ${alias} ON true`,
     tables: [...input.tables, { alias: node.alias.name.toLowerCase(), columns: derivedColumns(alias, columns) }],
     prunable: input.prunable,
   };
 }
-

@@ -1,5 +1,5 @@
-import { findFunction } from '../functions/registry.js';
 import type { Invoke } from '../functions/definition.js';
+import { findFunction } from '../functions/registry.js';
 import type { Expression, FunctionCall, GroupBy } from '../parse/ast.js';
 import { BIGINT, type HiveType } from '../types/hive-type.js';
 import type { Analysis } from './analysis.js';
@@ -30,7 +30,10 @@ export class Grouping {
     this.alias = analysis.alias('g');
     this.keys = keyNodes.map((node) => analyzeExpression(node, input));
     this.sets = this.groupingSets();
-    this.scope = new Scope(input.scope.tables.map((table) => this.visible(table)), input.scope.outer);
+    this.scope = new Scope(
+      input.scope.tables.map((table) => this.visible(table)),
+      input.scope.outer,
+    );
   }
 
   /** SQL of the inner half; to be called when all else has been analysed. */
@@ -53,9 +56,18 @@ export class Grouping {
         return undefined;
     }
     if (node.kind === 'column' && node.path.length === 1 && node.path[0].name.toLowerCase() === 'grouping__id') {
-      return this.grouping(this.keys.map((key) => key.sql), node.position);
+      return this.grouping(
+        this.keys.map((key) => key.sql),
+        node.position,
+      );
     }
-    if (someNode(node, (part) => part.kind === 'function' && (part.over !== undefined || isAggregate(part) || part.name === 'grouping'))) {
+    if (
+      someNode(
+        node,
+        (part) =>
+          part.kind === 'function' && (part.over !== undefined || isAggregate(part) || part.name === 'grouping'),
+      )
+    ) {
       return undefined;
     }
     if (hasSubquery(node)) return undefined;
@@ -87,7 +99,8 @@ export class Grouping {
     const args = call.arguments.map((argument) => analyzeExpression(argument, this.input));
     if (call.name === 'grouping') {
       const keys = args.map((arg) => {
-        if (!this.keys.some((key) => key.sql === arg.sql)) throw notInGroupBy(analysis.text(arg.position), arg.position);
+        if (!this.keys.some((key) => key.sql === arg.sql))
+          throw notInGroupBy(analysis.text(arg.position), arg.position);
         return arg.sql;
       });
       return this.grouping(keys, call.position);
@@ -99,7 +112,10 @@ export class Grouping {
       const filter = options.filter === undefined ? '' : ` FILTER (WHERE ${options.filter})`;
       return `${name}(${distinct}${list})${filter}`;
     };
-    const built = found.build({ analysis, name: call.name, args, position: call.position }, invoke);
+    const built = found.build(
+      { analysis, name: call.name, args, position: call.position, distinct: call.distinct },
+      invoke,
+    );
     return this.register(built.sql, built.type, call.position);
   }
 

@@ -95,16 +95,18 @@ function decimalLiteral(text: string, position: Position): Expr {
   const unscaled = BigInt(`${negative ? '-' : ''}${digits || '0'}`);
   const shown = `${negative ? '-' : ''}${whole || '0'}${scale > 0 ? `.${kept}` : ''}`;
   const literal: DecimalValue = { unscaled, scale };
-  return { sql: `CAST('${shown}' AS DECIMAL(${precision},${scale}))`, type: decimal(precision, scale), position, literal };
+  return {
+    sql: `CAST('${shown}' AS DECIMAL(${precision},${scale}))`,
+    type: decimal(precision, scale),
+    position,
+    literal,
+  };
 }
 
 export function dateLiteral(node: DateLiteral): Expr {
   const days = parseDate(node.value);
   if (days === undefined) {
-    throw semantic(
-      `Unable to convert time literal '${node.value}' to time value.`,
-      node.position,
-    );
+    throw semantic(`Unable to convert time literal '${node.value}' to time value.`, node.position);
   }
   return { sql: `DATE '${dateText(days)}'`, type: DATE, position: node.position, literal: days };
 }

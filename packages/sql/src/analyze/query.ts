@@ -3,7 +3,14 @@ import type { Expression, OrderItem, Query, QueryBody, SetOperation, TableName }
 import { duckTypeName } from '../types/duck-type.js';
 import { type HiveType, sameType, typeName } from '../types/hive-type.js';
 import { commonType } from '../types/type-rules.js';
-import { Analysis, type AnalysisContext, type CommonTable, type QueryEnvironment, type ResolvedTable, tableKey } from './analysis.js';
+import {
+  Analysis,
+  type AnalysisContext,
+  type CommonTable,
+  type QueryEnvironment,
+  type ResolvedTable,
+  tableKey,
+} from './analysis.js';
 import { decimalOf } from './arithmetic.js';
 import { semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
@@ -49,7 +56,7 @@ export async function analyzeQuery(query: Query, context: AnalysisContext): Prom
   );
   const environment = { currentDatabase: context.currentDatabase, commonTables: new Map() };
   const block = analyzeBlock(query, { analysis, environment, outer: undefined });
-  const columns = topLevelColumns(query, block);
+  const columns = distinctNames(topLevelColumns(query, block));
   return {
     columns: columns.map(({ label, name, type }) => ({ name: label, bareName: name, type })),
     tables: analysis.uses.map((use) => use.build()),
@@ -113,7 +120,9 @@ function setOperation(node: SetOperation, context: SelectContext): Block {
     }
   }
   const columns = first.columns.map((column, i): BlockColumn => {
-    const type = blocks.slice(1).reduce((common, block) => branchType(common, column, block.columns[i], node), exact(column, blocks, i));
+    const type = blocks
+      .slice(1)
+      .reduce((common, block) => branchType(common, column, block.columns[i], node), exact(column, blocks, i));
     return { name: column.name, label: column.name, type };
   });
   const { analysis } = context;
@@ -170,6 +179,22 @@ function topLevelColumns(query: Query, block: Block): readonly BlockColumn[] {
   return block.columns;
 }
 
+/** A second column of a name gets a number: `a`, `a_1`. Names with their table may repeat. */
+function distinctNames(columns: readonly BlockColumn[]): readonly BlockColumn[] {
+  const seen = new Set<string>();
+  return columns.map((column) => {
+    if (column.label.includes('.') || !seen.has(column.label)) {
+      seen.add(column.label);
+      return column;
+    }
+    let number = 1;
+    while (seen.has(`${column.label}_${number}`)) number++;
+    const label = `${column.label}_${number}`;
+    seen.add(label);
+    return { ...column, name: label, label };
+  });
+}
+
 const isConstant = (node: Expression): boolean =>
   node.kind === 'number' || node.kind === 'string' || node.kind === 'boolean' || node.kind === 'null';
 
@@ -199,7 +224,12 @@ async function resolveTables(query: Query, context: AnalysisContext): Promise<Ma
     for (const name of tableNames(root)) {
       const key = tableKey(name, database);
       if (found.has(key) || missing.has(key)) continue;
-      const table = await context.resolveTable(name.database?.name.toLowerCase(), name.name.name.toLowerCase(), name.position, database);
+      const table = await context.resolveTable(
+        name.database?.name.toLowerCase(),
+        name.name.name.toLowerCase(),
+        name.position,
+        database,
+      );
       if (table === undefined) missing.add(key);
       else {
         found.set(key, table);

@@ -42,14 +42,17 @@ export class Scope {
   }
 
   has(path: readonly Identifier[]): boolean {
-    return this.find(path.map((part) => part.name.toLowerCase()), path) !== undefined;
+    return (
+      this.find(
+        path.map((part) => part.name.toLowerCase()),
+        path,
+      ) !== undefined
+    );
   }
 
   table(qualifier: readonly Identifier[]): ScopeTable | undefined {
     const [last, database] = [...qualifier].reverse().map((part) => part.name.toLowerCase());
-    return this.tables.find(
-      (table) => table.alias === last && (database === undefined || table.database === database),
-    );
+    return this.tables.find((table) => table.alias === last && (database === undefined || table.database === database));
   }
 
   private find(names: readonly string[], path: readonly Identifier[], lenient = false): Expr | undefined {
@@ -74,7 +77,8 @@ export class Scope {
 
   private bareColumn(names: readonly string[], path: readonly Identifier[]): Expr | undefined {
     const columns = this.bare(names[0]);
-    if (columns.length > 1) throw semantic(`Column ${names[0]} Found in more than One Tables/Subqueries`, path[0].position);
+    if (columns.length > 1)
+      throw semantic(`Column ${names[0]} Found in more than One Tables/Subqueries`, path[0].position);
     return columns.length === 0 ? undefined : access(columns[0], path.slice(1), span(path));
   }
 

@@ -3,7 +3,7 @@ import { findFunction } from '../functions/registry.js';
 import type { Expression, ExpressionItem, OrderItem, Query, Select, SelectItem } from '../parse/ast.js';
 import type { HiveType } from '../types/hive-type.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
-import { aggregateNotAllowed, invalidTableOrColumn, semantic } from './errors.js';
+import { aggregateNotAllowed, invalidTableAlias, invalidTableOrColumn, QueryError, semantic } from './errors.js';
 import type { Expr } from './expr.js';
 import { analyzeExpression, asBoolean, type ExpressionEnvironment, isAggregate } from './expression.js';
 import { analyzeFrom, type FromContext, type Relation } from './from-clause.js';
@@ -55,7 +55,7 @@ export function analyzeSelect(select: Select, tail: Tail, context: SelectContext
   const fromSql = `${relation.sql === '' ? '' : `FROM ${relation.sql}`}${where}`;
   const grouping = groupingOf(select, tail, input, fromSql);
   const env = outerEnvironment(select, input, grouping);
-  const outputs = distinctNames(selectItems(select.items, env, relation, grouping));
+  const outputs = selectItems(select.items, env, relation, grouping);
   const having = havingSql(select, env, outputs, grouping);
   const qualify =
     select.qualify === undefined
@@ -66,10 +66,15 @@ export function analyzeSelect(select: Select, tail: Tail, context: SelectContext
   const list = outputs.map((output, i) => `${output.sql} AS c${i}`);
   const limits = limitSql(tail);
   if (sort.length === 0) {
-    return { sql: `SELECT ${select.distinct ? 'DISTINCT ' : ''}${list.join(', ')} ${source}${qualify}${limits}`, columns: outputs };
+    return {
+      sql: `SELECT ${select.distinct ? 'DISTINCT ' : ''}${list.join(', ')} ${source}${qualify}${limits}`,
+      columns: outputs,
+    };
   }
   const keys = sort.map((item, i) => (item.output === undefined ? `${item.sql} AS s${i}` : undefined));
-  const order = sort.map((item, i) => orderSql(analysis, item.item, item.output === undefined ? `s${i}` : `c${item.output}`));
+  const order = sort.map((item, i) =>
+    orderSql(analysis, item.item, item.output === undefined ? `s${i}` : `c${item.output}`),
+  );
   const all = [...list, ...keys.filter((key) => key !== undefined)].join(', ');
   const names = outputs.map((_, i) => `c${i}`).join(', ');
   return {
@@ -95,18 +100,13 @@ function whereSql(where: Expression | undefined, env: ExpressionEnvironment, rel
 const containsAggregate = (node: Expression): boolean =>
   someNode(node, (part) => part.kind === 'function' && isAggregate(part));
 
-function groupingOf(
-  select: Select,
-  tail: Tail,
-  input: ExpressionEnvironment,
-  fromSql: string,
-): Grouping | undefined {
+function groupingOf(select: Select, tail: Tail, input: ExpressionEnvironment, fromSql: string): Grouping | undefined {
   const { groupBy, having } = select;
   const aggregated =
     select.items.some((item) => item.kind === 'expression' && containsAggregate(item.expression)) ||
     (having !== undefined && containsAggregate(having)) ||
     tail.orderBy.some((item) => containsAggregate(item.expression));
-  if (groupBy === undefined && having !== undefined) {
+  if (groupBy === undefined && having !== undefined && !containsAggregate(having)) {
     throw semantic('HAVING specified without GROUP BY', having.position);
   }
   if (groupBy === undefined && !aggregated) return undefined;
@@ -167,28 +167,14 @@ function selectItems(
     if (item.kind === 'expression') return [itemOutput(item, index, env, taken)];
     const table = item.qualifier.length === 0 ? undefined : env.scope.table(item.qualifier);
     if (item.qualifier.length > 0 && table === undefined) {
-      throw invalidTableOrColumn(item.qualifier[0].name, [], item.position);
+      throw invalidTableAlias(item.qualifier[item.qualifier.length - 1].name, item.position);
     }
-    const tables = item.qualifier.length === 0 ? relation.tables : relation.tables.filter((t) => t.alias === table?.alias);
+    const tables =
+      item.qualifier.length === 0 ? relation.tables : relation.tables.filter((t) => t.alias === table?.alias);
     if (tables.length === 0) throw semantic('SELECT * without FROM', item.position);
     return tables.flatMap(({ alias, columns }) =>
       columns.filter((column) => !column.virtual).map((column) => starOutput(alias, column, item, env, grouping)),
     );
-  });
-}
-
-/** A second column of a name gets a number: `a`, `a_1`. */
-function distinctNames(outputs: readonly Output[]): Output[] {
-  const seen = new Set<string>();
-  return outputs.map((output) => {
-    if (!seen.has(output.label)) {
-      seen.add(output.label);
-      return output;
-    }
-    let number = 1;
-    while (seen.has(`${output.label}_${number}`)) number++;
-    seen.add(`${output.label}_${number}`);
-    return { ...output, name: `${output.name}_${number}`, label: `${output.label}_${number}` };
   });
 }
 
@@ -204,7 +190,13 @@ function starOutput(
   const node: Expression = { kind: 'column', path, position };
   column.use?.need(column.name);
   const sql = grouping === undefined ? column.sql : analyzeExpression(node, env).sql;
-  return { name: column.name, label: alias === undefined ? column.name : `${alias}.${column.name}`, type: column.type, sql, node };
+  return {
+    name: column.name,
+    label: alias === undefined ? column.name : `${alias}.${column.name}`,
+    type: column.type,
+    sql,
+    node,
+  };
 }
 
 function itemOutput(item: ExpressionItem, index: number, env: ExpressionEnvironment, taken: Set<string>): Output {
@@ -232,20 +224,17 @@ function itemName(
     const table = names.length > 1 ? env.scope.table(expression.path.slice(0, -1)) : undefined;
     return { name, label: table === undefined ? name : `${names[names.length - 2]}.${name}` };
   }
-  const name = generatedName(expression, index, env.analysis, taken);
+  const name = generatedName(expression, index, taken);
   return { name, label: name };
 }
 
-function generatedName(expression: Expression, index: number, analysis: Analysis, taken: ReadonlySet<string>): string {
+function generatedName(expression: Expression, index: number, taken: ReadonlySet<string>): string {
   if (expression.kind === 'field') return expression.field.name.toLowerCase();
   // A column that is only cast keeps its name, unless that is taken.
   if (expression.kind === 'cast' && expression.operand.kind === 'column') {
     const { path } = expression.operand;
     const name = path[path.length - 1].name.toLowerCase();
     if (!taken.has(name)) return name;
-  }
-  if (expression.kind === 'function' && expression.over !== undefined) {
-    return `${expression.name}_window_${analysis.nextWindow()}`;
   }
   return `_c${index}`;
 }
@@ -288,16 +277,34 @@ function sortItems(select: Select, tail: Tail, env: ExpressionEnvironment, outpu
       ? tail.orderBy
       : tail.sortBy.length > 0
         ? tail.sortBy
-        : tail.clusterBy.map((expression) => ({ expression, direction: 'asc' as const, position: expression.position }));
+        : tail.clusterBy.map((expression) => ({
+            expression,
+            direction: 'asc' as const,
+            position: expression.position,
+          }));
   return items.map((item) => {
     const at = outputPosition(item, outputs, env);
     if (at !== undefined) return { item, output: at, sql: '' };
-    if (!select.distinct) return { item, output: undefined, sql: analyzeExpression(item.expression, aliased).sql };
+    if (!select.distinct) return { item, output: undefined, sql: sortKeySql(item.expression, aliased, outputs) };
     const { sql } = analyzeExpression(item.expression, onlyOutputs(aliased, outputs));
     const same = outputs.findIndex((output) => output.sql === sql);
     if (same >= 0) return { item, output: same, sql };
     throw semantic('ORDER BY of a SELECT DISTINCT must be of its columns', item.position);
   });
+}
+
+/** Where ORDER BY names nothing, Hive lists the select list's columns. */
+function sortKeySql(node: Expression, env: ExpressionEnvironment, outputs: readonly Output[]): string {
+  try {
+    return analyzeExpression(node, env).sql;
+  } catch (error) {
+    if (!(error instanceof QueryError) || error.hiveCode !== 10004 || node.kind !== 'column') throw error;
+    throw invalidTableOrColumn(
+      node.path[0].name,
+      outputs.map((output) => output.name),
+      node.position,
+    );
+  }
 }
 
 /** After DISTINCT only the select list has names. */
@@ -309,7 +316,11 @@ function onlyOutputs(env: ExpressionEnvironment, outputs: readonly Output[]): Ex
       if (found !== undefined || node.kind !== 'column') return found;
       const qualified = outputs.find((output) => output.label === node.path.map((p) => p.name.toLowerCase()).join('.'));
       if (qualified !== undefined) return { sql: qualified.sql, type: qualified.type, position: node.position };
-      throw invalidTableOrColumn(node.path[0].name, outputs.map((output) => output.name), node.position);
+      throw invalidTableOrColumn(
+        node.path[0].name,
+        outputs.map((output) => output.name),
+        node.position,
+      );
     },
   };
 }
@@ -347,7 +358,11 @@ function tableFunctionItem(select: Select): ExpressionItem | undefined {
   const found = select.items.find(isTable);
   if (found === undefined || found.kind !== 'expression') return undefined;
   if (select.items.length > 1) {
-    throw semantic("Only a single expression in the SELECT clause is supported with UDTF's", found.position, 10082);
+    throw semantic(
+      "UDTF's are not supported outside the SELECT clause, nor nested in expressions",
+      found.position,
+      10081,
+    );
   }
   return found;
 }
@@ -377,7 +392,11 @@ function selectTableFunction(
   const input = relation.sql === '' ? `(SELECT 1 AS one) AS ${analysis.alias('t')}` : relation.sql;
   const list = columns.map((_, i) => `${alias}.c${i} AS c${i}`).join(', ');
   const order = tail.orderBy.map((order) => {
-    const at = outputPosition(order, columns.map((c) => ({ ...c, sql: '', node: undefined })), env);
+    const at = outputPosition(
+      order,
+      columns.map((c) => ({ ...c, sql: '', node: undefined })),
+      env,
+    );
     if (at === undefined) throw invalidTableOrColumn(analysis.text(order.position), names, order.position);
     return orderSql(analysis, order, `c${at}`);
   });

@@ -25,8 +25,13 @@ export function valuesBlock(
     }, VOID),
   );
   const columns = types.map((type, i) => ({ name: `col${i + 1}`, type, label: `col${i + 1}` }));
-  const sqlRows = analyzed.map((row) => `(${row.map((value, i) => env.analysis.cast(value, types[i]).sql).join(', ')})`);
+  const sqlRows = analyzed.map(
+    (row) => `(${row.map((value, i) => env.analysis.cast(value, types[i]).sql).join(', ')})`,
+  );
   const names = types.map((_, i) => `c${i}`).join(', ');
   const casts = types.map((type, i) => `CAST(c${i} AS ${duckTypeName(type)}) AS c${i}`).join(', ');
-  return { sql: `SELECT ${casts} FROM (VALUES ${sqlRows.join(', ')}) AS ${env.analysis.alias('v')}(${names})`, columns };
+  return {
+    sql: `SELECT ${casts} FROM (VALUES ${sqlRows.join(', ')}) AS ${env.analysis.alias('v')}(${names})`,
+    columns,
+  };
 }

@@ -1,5 +1,5 @@
-import { findFunction } from '../functions/registry.js';
 import type { Invoke } from '../functions/definition.js';
+import { findFunction } from '../functions/registry.js';
 import type {
   Expression,
   FrameBound,
@@ -24,11 +24,7 @@ export function orderSql(analysis: Analysis, item: Pick<OrderItem, 'direction' |
 }
 
 /** `f(…) OVER (…)`. */
-export function windowCall(
-  call: FunctionCall,
-  env: ExpressionEnvironment,
-  windows: readonly NamedWindow[],
-): Expr {
+export function windowCall(call: FunctionCall, env: ExpressionEnvironment, windows: readonly NamedWindow[]): Expr {
   const found = findFunction(call.name);
   if (call.over === undefined || found === undefined || (found.kind !== 'aggregate' && found.kind !== 'window')) {
     throw invalidFunction(call.name, call.position);
@@ -44,7 +40,10 @@ export function windowCall(
     const filter = options.filter === undefined ? '' : ` FILTER (WHERE ${options.filter})`;
     return `${name}(${distinct}${list}${nulls})${filter} OVER (${over})`;
   };
-  return { ...found.build({ analysis, name: call.name, args, position: call.position }, invoke), position: call.position };
+  return {
+    ...found.build({ analysis, name: call.name, args, position: call.position, distinct: call.distinct }, invoke),
+    position: call.position,
+  };
 }
 
 /** A specification with the named window it refers to filled in. */
@@ -70,7 +69,13 @@ function overSql(over: WindowSpecification, analysis: Analysis, of: (node: Expre
   const order = over.orderBy.map((item) => {
     const key = of(item.expression);
     // Distances between dates are days; between timestamps, seconds.
-    const sql = !range ? key.sql : key.type.kind === 'date' ? `hv_days(${key.sql})` : isTime(key.type) ? `hv_seconds_double(${key.sql})` : key.sql;
+    const sql = !range
+      ? key.sql
+      : key.type.kind === 'date'
+        ? `hv_days(${key.sql})`
+        : isTime(key.type)
+          ? `hv_seconds_double(${key.sql})`
+          : key.sql;
     return orderSql(analysis, item, sql);
   });
   const parts = [

@@ -6,6 +6,7 @@ import {
   parseTimestamp,
   timestampText,
 } from '../text/calendar.js';
+import { decimalText as shownDecimal } from '../text/format-value.js';
 import { javaDouble, javaFloat } from '../text/java-number.js';
 import { duckTypeName } from '../types/duck-type.js';
 import {
@@ -27,9 +28,16 @@ const UTF8 = new TextDecoder();
 
 /**
  * SQL of a value of one Hive type as another, as Hive's CAST gives it: NULL where there is no value. Undefined where Hive
- * has no such cast. The SQL of `value` may be repeated.
+ * has no such cast. The SQL of `value` may be repeated. Of a `constant` Hive reckons row by row, of a column by its vectorized
+ * code, which differs: text with blanks around is no integer, and a double too large for int loses its upper bits.
  */
-export function castSql(udfs: UdfCollector, value: string, from: HiveType, to: HiveType): string | undefined {
+export function castSql(
+  udfs: UdfCollector,
+  value: string,
+  from: HiveType,
+  to: HiveType,
+  constant = false,
+): string | undefined {
   if (sameType(from, to)) return value;
   if (from.kind === 'void') return `CAST(NULL AS ${duckTypeName(to)})`;
   switch (to.kind) {
@@ -37,7 +45,8 @@ export function castSql(udfs: UdfCollector, value: string, from: HiveType, to: H
       return textSql(udfs, value, from);
     case 'varchar':
     case 'char': {
-      if ((from.kind === 'varchar' || from.kind === 'char') && from.length <= to.length && to.kind === 'varchar') return value;
+      if ((from.kind === 'varchar' || from.kind === 'char') && from.length <= to.length && to.kind === 'varchar')
+        return value;
       const text = textSql(udfs, value, from);
       if (text === undefined) return undefined;
       const cut = `substring(${text}, 1, ${to.length})`;
@@ -49,7 +58,7 @@ export function castSql(udfs: UdfCollector, value: string, from: HiveType, to: H
     case 'smallint':
     case 'int':
     case 'bigint':
-      return integerSql(value, from, to.kind);
+      return integerSql(value, from, to.kind, constant);
     case 'float':
     case 'double':
       return approximateSql(value, from, to.kind);
@@ -111,12 +120,23 @@ export function textSql(udfs: UdfCollector, value: string, from: HiveType): stri
     case 'smallint':
     case 'int':
     case 'bigint':
-    case 'decimal':
     case 'date':
       return `CAST(${value} AS VARCHAR)`;
+    case 'decimal':
+      return decimalText(udfs, value, from);
     default:
       return undefined;
   }
+}
+
+/** DuckDB leaves out the zero before the point where the type has no whole digits. */
+function decimalText(udfs: UdfCollector, value: string, type: HiveType & { kind: 'decimal' }): string {
+  if (type.scale < type.precision) return `CAST(${value} AS VARCHAR)`;
+  if (type.precision < 38) return `CAST(CAST(${value} AS DECIMAL(${type.precision + 1},${type.scale})) AS VARCHAR)`;
+  return udfs.call('decimal_text', [type], STRING, [value], (x) => {
+    const { unscaled, scale } = x as DecimalValue;
+    return shownDecimal(unscaled, scale);
+  });
 }
 
 function booleanSql(value: string, from: HiveType): string | undefined {
@@ -128,21 +148,25 @@ function booleanSql(value: string, from: HiveType): string | undefined {
 
 const BITS = { tinyint: 8, smallint: 16, int: 32, bigint: 64 } as const;
 
-function integerSql(value: string, from: HiveType, to: keyof typeof BITS): string | undefined {
+function integerSql(value: string, from: HiveType, to: keyof typeof BITS, constant: boolean): string | undefined {
   const type = duckTypeName({ kind: to });
   if (from.kind === 'boolean') return `CAST(${value} AS ${type})`;
   if (from.kind in BITS) {
     const wider = BITS[from.kind as keyof typeof BITS] > BITS[to];
-    return wider ? `hv_wrap${BITS[to]}(CAST(${value} AS ${from.kind === 'bigint' ? 'HUGEINT' : 'BIGINT'}))` : `CAST(${value} AS ${type})`;
+    return wider
+      ? `hv_wrap${BITS[to]}(CAST(${value} AS ${from.kind === 'bigint' ? 'HUGEINT' : 'BIGINT'}))`
+      : `CAST(${value} AS ${type})`;
   }
   if (isApproximate(from)) {
     const double = from.kind === 'float' ? `CAST(${value} AS DOUBLE)` : value;
     if (to === 'bigint') return `hv_double_bigint(${double})`;
+    if (!constant) return `hv_wrap${BITS[to]}(CAST(hv_double_bigint(${double}) AS HUGEINT))`;
     return to === 'int' ? `hv_double_int(${double})` : `hv_wrap${BITS[to]}(CAST(hv_double_int(${double}) AS BIGINT))`;
   }
   if (from.kind === 'decimal') return `TRY_CAST(trunc(${value}) AS ${type})`;
-  if (isText(from)) return `TRY_CAST(hv_whole_text(${value}) AS ${type})`;
-  if (isTime(from)) return to === 'bigint' ? `hv_seconds(${value})` : `hv_wrap${BITS[to]}(CAST(hv_seconds(${value}) AS HUGEINT))`;
+  if (isText(from)) return `TRY_CAST(hv_whole_text(${constant ? `trim(${value})` : value}) AS ${type})`;
+  if (isTime(from))
+    return to === 'bigint' ? `hv_seconds(${value})` : `hv_wrap${BITS[to]}(CAST(hv_seconds(${value}) AS HUGEINT))`;
   return undefined;
 }
 

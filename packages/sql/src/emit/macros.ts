@@ -29,7 +29,7 @@ const DEFINITIONS: Readonly<Record<string, string>> = {
   hv_double_bigint:
     "(x) AS CASE WHEN isnan(x) THEN 0::BIGINT WHEN x >= 9223372036854775807::DOUBLE THEN 9223372036854775807::BIGINT WHEN x <= -9223372036854775808::DOUBLE THEN CAST('-9223372036854775808' AS BIGINT) ELSE CAST(trunc(x) AS BIGINT) END",
   hv_whole_text:
-    "(s) AS CASE WHEN regexp_full_match(trim(s), '[+-]?\\d+(\\.\\d*)?') THEN ltrim(split_part(trim(s), '.', 1), '+') WHEN regexp_full_match(trim(s), '[+-]?\\.\\d+') THEN '0' END",
+    "(s) AS CASE WHEN regexp_full_match(s, '[+-]?\\d+(\\.\\d*)?') THEN ltrim(split_part(s, '.', 1), '+') WHEN regexp_full_match(s, '[+-]?\\.\\d+') THEN '0' END",
   hv_double_text:
     "(s) AS CASE WHEN regexp_full_match(trim(s), '[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?[dDfF]?') THEN rtrim(ltrim(trim(s), '+'), 'dDfF') WHEN trim(s) IN ('NaN', 'Infinity', '+Infinity', '-Infinity') THEN ltrim(trim(s), '+') END",
   hv_decimal_text:
@@ -44,7 +44,8 @@ const DEFINITIONS: Readonly<Record<string, string>> = {
   hv_minute: `(t) AS CAST((hv_day_nanos(t) // 60000000000::HUGEINT) % 60 AS INTEGER)`,
   hv_second: `(t) AS CAST((hv_day_nanos(t) // 1000000000::HUGEINT) % 60 AS INTEGER)`,
   hv_seconds: `(t) AS CAST(${floor(1_000_000_000n)} - ${BIAS_DAYS * 86400n} AS BIGINT)`,
-  hv_seconds_double: '(t) AS (CAST(hv_seconds(t) AS DOUBLE) + CAST((t - hv_seconds(t)::HUGEINT * 1000000000::HUGEINT) AS DOUBLE) / 1000000000.0::DOUBLE)',
+  hv_seconds_double:
+    '(t) AS (CAST(hv_seconds(t) AS DOUBLE) + CAST((t - hv_seconds(t)::HUGEINT * 1000000000::HUGEINT) AS DOUBLE) / 1000000000.0::DOUBLE)',
   hv_seconds_decimal: '(t) AS (CAST(t AS DECIMAL(28,0)) * CAST(0.000000001 AS DECIMAL(9,9)))',
   hv_add_months: '(d, n) AS CAST(d + to_months(CAST(n AS INTEGER)) AS DATE)',
   hv_pad_left:
@@ -59,8 +60,7 @@ const DEFINITIONS: Readonly<Record<string, string>> = {
   hv_mod: '(a, b) AS CASE WHEN b = 0 THEN NULL ELSE a % b END',
   hv_pmod: '(a, b) AS CASE WHEN b = 0 THEN NULL ELSE ((a % b) + b) % b END',
   hv_element: '(l, i) AS CASE WHEN i < 0 THEN NULL ELSE list_extract(l, CAST(i AS BIGINT) + 1) END',
-  hv_round_double:
-    '(x, d) AS CASE WHEN isnan(x) OR isinf(x) THEN x ELSE round(x, d) END',
+  hv_round_double: '(x, d) AS CASE WHEN isnan(x) OR isinf(x) THEN x ELSE round(x, d) END',
 };
 
 const NAME = /\bhv_[a-z0-9_]+/g;

@@ -14,7 +14,10 @@ export class UdfCollector {
     body: UdfBody,
     options: Partial<Pick<Udf, 'onNull' | 'volatile' | 'vectorBody'>> = {},
   ): string {
-    const sqlName = `js_${name}_${[...parameters, returns].map(typeName).join('_').replace(/[^a-z0-9_]/gi, (c) => `$${c.charCodeAt(0).toString(16)}`)}`;
+    const sqlName = `js_${name}_${[...parameters, returns]
+      .map(typeName)
+      .join('_')
+      .replace(/[^a-z0-9_]/gi, (c) => `$${c.charCodeAt(0).toString(16)}`)}`;
     const quoted = `"${sqlName}"`;
     if (!this.byName.has(sqlName)) {
       this.byName.set(sqlName, {

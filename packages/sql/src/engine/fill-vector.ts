@@ -181,7 +181,7 @@ function fillBytes(
     if (length > INLINE_BYTES) {
       // A user-space address is below 2^48.
       const address = base + at;
-      entries[4 * i + 2] = address % 0x1_0000_0000 | 0;
+      entries[4 * i + 2] = (address % 0x1_0000_0000) | 0;
       entries[4 * i + 3] = Math.floor(address / 0x1_0000_0000);
     }
   }

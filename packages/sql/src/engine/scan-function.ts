@@ -48,36 +48,44 @@ export class ScanRegistry {
     duck.table_function_supports_projection_pushdown(fn, true);
     duck.table_function_set_bind(fn, (info) => {
       const id = Number(duck.get_int64(duck.bind_get_parameter(info, 0)));
-      this.guard(this.open.get(id), (message) => duck.bind_set_error(info, message), (opened) => {
-        for (const column of opened.use.columns) {
-          duck.bind_add_result_column(info, column.name, logicalType(duck, column.type));
-        }
-        // A table function has at least one column.
-        if (opened.use.columns.length === 0) {
-          duck.bind_add_result_column(info, 'rows', duck.create_logical_type(DUCKDB_TYPE.boolean));
-        }
-        if (opened.source.estimatedRows !== undefined) {
-          duck.bind_set_cardinality(info, Math.max(0, Math.floor(opened.source.estimatedRows)), false);
-        }
-        duck.bind_set_bind_data(info, opened);
-      });
+      this.guard(
+        this.open.get(id),
+        (message) => duck.bind_set_error(info, message),
+        (opened) => {
+          for (const column of opened.use.columns) {
+            duck.bind_add_result_column(info, column.name, logicalType(duck, column.type));
+          }
+          // A table function has at least one column.
+          if (opened.use.columns.length === 0) {
+            duck.bind_add_result_column(info, 'rows', duck.create_logical_type(DUCKDB_TYPE.boolean));
+          }
+          if (opened.source.estimatedRows !== undefined) {
+            duck.bind_set_cardinality(info, Math.max(0, Math.floor(opened.source.estimatedRows)), false);
+          }
+          duck.bind_set_bind_data(info, opened);
+        },
+      );
     });
     duck.table_function_set_init(fn, (info) => {
       const opened = duck.init_get_bind_data(info) as OpenUse | undefined;
-      this.guard(opened, (message) => duck.init_set_error(info, message), (found) => {
-        const names: string[] = [];
-        const types: (HiveType | undefined)[] = [];
-        const count = duck.init_get_column_count(info);
-        for (let i = 0; i < count; i++) {
-          const column = found.use.columns[duck.init_get_column_index(info, i)];
-          types.push(column?.type);
-          if (column !== undefined) names.push(column.name);
-        }
-        duck.init_set_max_threads(info, 1);
-        const handle = found.source.scan({ columns: names, predicate: found.use.predicate });
-        const state: ScanState = { handle, types, scan: found.scan, batch: undefined, at: 0 };
-        duck.init_set_init_data(info, state);
-      });
+      this.guard(
+        opened,
+        (message) => duck.init_set_error(info, message),
+        (found) => {
+          const names: string[] = [];
+          const types: (HiveType | undefined)[] = [];
+          const count = duck.init_get_column_count(info);
+          for (let i = 0; i < count; i++) {
+            const column = found.use.columns[duck.init_get_column_index(info, i)];
+            types.push(column?.type);
+            if (column !== undefined) names.push(column.name);
+          }
+          duck.init_set_max_threads(info, 1);
+          const handle = found.source.scan({ columns: names, predicate: found.use.predicate });
+          const state: ScanState = { handle, types, scan: found.scan, batch: undefined, at: 0 };
+          duck.init_set_init_data(info, state);
+        },
+      );
     });
     duck.table_function_set_function(fn, (info, output) => {
       const state = duck.function_get_init_data(info) as ScanState | undefined;
@@ -110,7 +118,11 @@ export class ScanRegistry {
     return scan;
   }
 
-  private guard(opened: OpenUse | undefined, setError: (message: string) => void, work: (opened: OpenUse) => void): void {
+  private guard(
+    opened: OpenUse | undefined,
+    setError: (message: string) => void,
+    work: (opened: OpenUse) => void,
+  ): void {
     try {
       if (opened === undefined) throw new BugError('a scan of a query that has ended');
       work(opened);

@@ -1,4 +1,5 @@
 import { decimalArithmetic } from '../analyze/arithmetic.js';
+import { semantic } from '../analyze/errors.js';
 import { derive, type Expr } from '../analyze/expr.js';
 import { uniqueList } from '../emit/unique.js';
 import { duckTypeName } from '../types/duck-type.js';
@@ -30,6 +31,7 @@ const count = aggregate('count', '*, value*', (call, invoke) => {
     const [arg] = args;
     return result(call, BIGINT, invoke('count', arg.type.kind === 'void' ? 'CAST(NULL AS INTEGER)' : arg.sql));
   }
+  if (call.distinct !== true) throw semantic('DISTINCT keyword must be specified', call.position);
   // Rows in which none is NULL.
   const all = args.map((arg) => `${arg.sql} IS NOT NULL`).join(' AND ');
   const row = args.map((arg, i) => `'f${i}': ${arg.sql}`).join(', ');
@@ -48,6 +50,16 @@ function sumSql(x: Expr, invoke: Invoke): string {
 }
 
 const sum = aggregate('sum', 'number', (call, invoke) => {
+  const [arg] = call.args;
+  // Text that is no number adds nothing, yet it is a value (GenericUDAFSumDouble).
+  if (arg !== undefined && isText(arg.type)) {
+    const total = invoke('sum', call.analysis.cast(arg, DOUBLE).sql);
+    return result(
+      call,
+      DOUBLE,
+      `CASE WHEN ${invoke('count', arg.sql)} > 0 THEN coalesce(${total}, CAST(0 AS DOUBLE)) END`,
+    );
+  }
   const x = numeric(call, convertArguments(call, ['any'])[0]);
   return result(call, sumType(x.type), sumSql(x, invoke));
 });
@@ -175,23 +187,42 @@ const percentileApprox = aggregate('percentile_approx', 'number, fraction or arr
   const { sql, many } = quantiles(call, p);
   const list = arrayOf(DOUBLE);
   const limit = accuracy === undefined ? 'CAST(10000 AS INTEGER)' : accuracy.sql;
-  const found = call.analysis.udfs.call('percentile_approx', [list, list, INT], list, [values.sql, sql, limit], (items, fractions, bins) => {
-    const histogram = new NumericHistogram(bins as number);
-    for (const item of items as number[]) histogram.add(item);
-    return (items as number[]).length === 0 ? null : (fractions as number[]).map((fraction) => histogram.quantile(fraction));
-  });
+  const found = call.analysis.udfs.call(
+    'percentile_approx',
+    [list, list, INT],
+    list,
+    [values.sql, sql, limit],
+    (items, fractions, bins) => {
+      const histogram = new NumericHistogram(bins as number);
+      for (const item of items as number[]) histogram.add(item);
+      return (items as number[]).length === 0
+        ? null
+        : (fractions as number[]).map((fraction) => histogram.quantile(fraction));
+    },
+  );
   return many ? result(call, list, found) : result(call, DOUBLE, `${found}[1]`);
 });
 
 const histogramNumeric = aggregate('histogram_numeric', 'number, bins', (call, invoke) => {
   const [x, bins] = convertArguments(call, ['any', 'int']);
   const values = collected(call, invoke, call.analysis.cast(numeric(call, x), DOUBLE));
-  const type = arrayOf(structOf([{ name: 'x', type: DOUBLE }, { name: 'y', type: DOUBLE }]));
-  const sql = call.analysis.udfs.call('histogram_numeric', [arrayOf(DOUBLE), INT], type, [values.sql, bins.sql], (items, limit) => {
-    const histogram = new NumericHistogram(limit as number);
-    for (const item of items as number[]) histogram.add(item);
-    return histogram.all.map(({ x: center, y }) => ({ x: center, y }));
-  });
+  const type = arrayOf(
+    structOf([
+      { name: 'x', type: DOUBLE },
+      { name: 'y', type: DOUBLE },
+    ]),
+  );
+  const sql = call.analysis.udfs.call(
+    'histogram_numeric',
+    [arrayOf(DOUBLE), INT],
+    type,
+    [values.sql, bins.sql],
+    (items, limit) => {
+      const histogram = new NumericHistogram(limit as number);
+      for (const item of items as number[]) histogram.add(item);
+      return histogram.all.map(({ x: center, y }) => ({ x: center, y }));
+    },
+  );
   return result(call, type, sql);
 });
 

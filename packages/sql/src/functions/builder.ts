@@ -39,7 +39,11 @@ export function convertArguments(call: Call, parameters: readonly Marked[]): Exp
   const repeats = parameters[parameters.length - 1]?.endsWith('*') === true;
   const { args } = call;
   if (args.length < required || (!repeats && args.length > parameters.length)) {
-    const wanted = repeats ? `at least ${required}` : required === parameters.length ? `${required}` : `${required} to ${parameters.length}`;
+    const wanted = repeats
+      ? `at least ${required}`
+      : required === parameters.length
+        ? `${required}`
+        : `${required} to ${parameters.length}`;
     const last = args[args.length - 1];
     throw argumentsLength(
       last === undefined ? call.name : call.analysis.text(last.position),
@@ -109,7 +113,14 @@ export function jsFunction(
     build(call) {
       const args = convertArguments(call, parameters);
       const types = args.map((arg) => arg.type);
-      const sql = call.analysis.udfs.call(all[0], types, returns, args.map((arg) => arg.sql), body, options);
+      const sql = call.analysis.udfs.call(
+        all[0],
+        types,
+        returns,
+        args.map((arg) => arg.sql),
+        body,
+        options,
+      );
       return derive(at(call), returns, sql);
     },
   };

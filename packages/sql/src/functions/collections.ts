@@ -1,5 +1,6 @@
-import { argumentsLength } from '../analyze/errors.js';
 import { compare } from '../analyze/comparison.js';
+import { argumentsLength } from '../analyze/errors.js';
+import type { Expr } from '../analyze/expr.js';
 import { sqlString } from '../analyze/expr.js';
 import { commonOf, element } from '../analyze/expression.js';
 import { uniqueList, valueKey } from '../emit/unique.js';
@@ -7,11 +8,15 @@ import { duckTypeName } from '../types/duck-type.js';
 import { arrayOf, BOOLEAN, type HiveType, INT, mapOf, STRING, structOf, typeName } from '../types/hive-type.js';
 import { convertArguments, customFunction, jsFunction, mismatch, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
-import type { Expr } from '../analyze/expr.js';
 
 const array = customFunction('collection', 'array', 'value*', (call) => {
   if (call.args.length === 0) return result(call, arrayOf(STRING), '[]::VARCHAR[]');
-  const type = commonOf(call.analysis, call.args, (other) => `Argument type "${typeName(other)}" is different from preceding arguments. Previous type was "${typeName(call.args[0].type)}"`);
+  const type = commonOf(
+    call.analysis,
+    call.args,
+    (other) =>
+      `Argument type "${typeName(other)}" is different from preceding arguments. Previous type was "${typeName(call.args[0].type)}"`,
+  );
   const elementType = type.kind === 'void' ? STRING : type;
   const items = call.args.map((arg) => call.analysis.cast(arg, elementType).sql);
   return result(call, arrayOf(elementType), `[${items.join(', ')}]::${duckTypeName(arrayOf(elementType))}`);
@@ -25,7 +30,12 @@ const map = customFunction('collection', 'map', 'key, value*', (call) => {
   const keys = call.args.filter((_, i) => i % 2 === 0);
   const values = call.args.filter((_, i) => i % 2 === 1);
   const common = (args: readonly Expr[]): HiveType => {
-    const type = commonOf(call.analysis, args, (other) => `Key type or value type "${typeName(other)}" is different from preceding ones. Previous type was "${typeName(args[0].type)}"`);
+    const type = commonOf(
+      call.analysis,
+      args,
+      (other) =>
+        `Key type or value type "${typeName(other)}" is different from preceding ones. Previous type was "${typeName(args[0].type)}"`,
+    );
     return type.kind === 'void' ? STRING : type;
   };
   const [key, value] = [common(keys), common(values)];
@@ -50,7 +60,9 @@ function uniqueMap(call: Call, type: HiveType & { kind: 'map' }, keys: string, v
 }
 
 const struct = customFunction('collection', 'struct', 'value*', (call) => {
-  const type = structOf(call.args.map((arg, i) => ({ name: `col${i + 1}`, type: arg.type.kind === 'void' ? STRING : arg.type })));
+  const type = structOf(
+    call.args.map((arg, i) => ({ name: `col${i + 1}`, type: arg.type.kind === 'void' ? STRING : arg.type })),
+  );
   const items = call.args.map((arg, i) => `'col${i + 1}': ${call.analysis.cast(arg, type.fields[i].type).sql}`);
   return result(call, type, `{${items.join(', ')}}`);
 });
@@ -66,7 +78,9 @@ const namedStruct = customFunction('collection', 'named_struct', 'name, value*',
     if (typeof literal !== 'string') throw mismatch(call, names[i], 'constant names');
     return { name: literal.toLowerCase(), type: value.type.kind === 'void' ? STRING : value.type };
   });
-  const items = values.map((value, i) => `${sqlString(fields[i].name)}: ${call.analysis.cast(value, fields[i].type).sql}`);
+  const items = values.map(
+    (value, i) => `${sqlString(fields[i].name)}: ${call.analysis.cast(value, fields[i].type).sql}`,
+  );
   return result(call, structOf(fields), `{${items.join(', ')}}`);
 });
 
@@ -82,7 +96,11 @@ function listArgument(call: Call, arg: Expr): Expr & { type: { kind: 'array'; el
   return arg as Expr & { type: { kind: 'array'; element: HiveType } };
 }
 
-const ofList = (names: string, returns: (element: HiveType) => HiveType, sql: (list: string) => string): ScalarFunction =>
+const ofList = (
+  names: string,
+  returns: (element: HiveType) => HiveType,
+  sql: (list: string) => string,
+): ScalarFunction =>
   customFunction('collection', names, 'array', (call) => {
     const list = listArgument(call, convertArguments(call, ['any'])[0]);
     return result(call, returns(list.type.element), sql(list.sql));
@@ -150,8 +168,16 @@ export const collectionFunctions: readonly ScalarFunction[] = [
   arrayContains,
   ofList('sort_array', arrayOf, (list) => `list_sort(${list}, 'ASC', 'NULLS FIRST')`),
   sortArrayBy,
-  ofList('array_min', (type) => type, (list) => `list_min(${list})`),
-  ofList('array_max', (type) => type, (list) => `list_max(${list})`),
+  ofList(
+    'array_min',
+    (type) => type,
+    (list) => `list_min(${list})`,
+  ),
+  ofList(
+    'array_max',
+    (type) => type,
+    (list) => `list_max(${list})`,
+  ),
   customFunction('collection', 'array_distinct', 'array', (call) => {
     const list = listArgument(call, convertArguments(call, ['any'])[0]);
     return result(call, list.type, distinct(call, list.type, list.sql));
@@ -168,13 +194,24 @@ export const collectionFunctions: readonly ScalarFunction[] = [
     const [arg, value] = convertArguments(call, ['any', 'any']);
     const list = listArgument(call, arg);
     const item: Expr = { sql: 'z', type: list.type.element, position: call.position };
-    return result(call, list.type, `list_filter(${list.sql}, lambda z: NOT coalesce(${compare(call.analysis, '=', item, value).sql}, false))`);
+    return result(
+      call,
+      list.type,
+      `list_filter(${list.sql}, lambda z: NOT coalesce(${compare(call.analysis, '=', item, value).sql}, false))`,
+    );
   }),
   customFunction('collection', 'array_join', 'array, separator, replacement for NULL?', (call) => {
     const [arg, separator, replacement] = convertArguments(call, ['any', 'string', 'string?']);
     const list = call.analysis.cast(listArgument(call, arg), arrayOf(STRING)).sql;
-    const items = replacement === undefined ? `list_filter(${list}, lambda z: z IS NOT NULL)` : `list_transform(${list}, lambda z: coalesce(z, ${replacement.sql}))`;
-    return result(call, STRING, `CASE WHEN ${list} IS NULL THEN NULL ELSE coalesce(array_to_string(${items}, ${separator.sql}), '') END`);
+    const items =
+      replacement === undefined
+        ? `list_filter(${list}, lambda z: z IS NOT NULL)`
+        : `list_transform(${list}, lambda z: coalesce(z, ${replacement.sql}))`;
+    return result(
+      call,
+      STRING,
+      `CASE WHEN ${list} IS NULL THEN NULL ELSE coalesce(array_to_string(${items}, ${separator.sql}), '') END`,
+    );
   }),
   mapSide('map_keys', 'key'),
   mapSide('map_values', 'value'),

@@ -1,13 +1,18 @@
+import { compare } from '../analyze/comparison.js';
 import { argumentType } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
-import { compare } from '../analyze/comparison.js';
 import { asBoolean, commonOf } from '../analyze/expression.js';
 import { BOOLEAN, typeName } from '../types/hive-type.js';
 import { convertArguments, customFunction, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
 
 const sameTypes = (call: Call, args: readonly Expr[]) =>
-  commonOf(call.analysis, args, (type) => `The expressions after ${call.name.toUpperCase()} should all have the same type: "${typeName(args[0].type)}" is expected but "${typeName(type)}" is found`);
+  commonOf(
+    call.analysis,
+    args,
+    (type) =>
+      `The expressions after ${call.name.toUpperCase()} should all have the same type: "${typeName(args[0].type)}" is expected but "${typeName(type)}" is found`,
+  );
 
 const coalesce = customFunction('conditional', 'coalesce', 'value*', (call) => {
   const args = convertArguments(call, ['any', 'any*']);

@@ -63,6 +63,10 @@ export const conversionFunctions: readonly ScalarFunction[] = [
   sqlFunction('conversion', 'base64', ['binary'], STRING, (b) => `base64(${b})`),
   jsFunction('conversion', 'unbase64', ['string'], BINARY, (s) => Buffer.from(s as string, 'base64')),
   jsFunction('conversion', 'unhex', ['string'], BINARY, (s) => unhex(s as string)),
-  jsFunction('conversion', 'encode', ['string', 'string'], BINARY, (s, charset) => encodeText(s as string, charset as string)),
-  jsFunction('conversion', 'decode', ['binary', 'string'], STRING, (b, charset) => decodeBytes(b as Uint8Array, charset as string)),
+  jsFunction('conversion', 'encode', ['string', 'string'], BINARY, (s, charset) =>
+    encodeText(s as string, charset as string),
+  ),
+  jsFunction('conversion', 'decode', ['binary', 'string'], STRING, (b, charset) =>
+    decodeBytes(b as Uint8Array, charset as string),
+  ),
 ];

@@ -4,8 +4,18 @@ import { civilFromDays, daysFromCivil, daysInMonth } from '../text/calendar.js';
 /* java.time.format.DateTimeFormatter's patterns, as far as Hive's users write them (locale en-US). */
 
 const MONTHS = [
-  'January', 'February', 'March', 'April', 'May', 'June',
-  'July', 'August', 'September', 'October', 'November', 'December',
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
 ];
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
@@ -23,7 +33,12 @@ function pieces(pattern: string): readonly Piece[] {
   const found: Piece[] = [];
   for (const [text, quoted, letters] of pattern.matchAll(/'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+/g)) {
     if (letters !== undefined) found.push({ letter: letters, count: text.length, text });
-    else found.push({ letter: '', count: 0, text: quoted === undefined ? text : quoted === '' ? "'" : quoted.replaceAll("''", "'") });
+    else
+      found.push({
+        letter: '',
+        count: 0,
+        text: quoted === undefined ? text : quoted === '' ? "'" : quoted.replaceAll("''", "'"),
+      });
   }
   if (cache.size > 100) cache.clear();
   cache.set(pattern, found);
@@ -91,7 +106,11 @@ export function formatTimestamp(seconds: bigint, nanos: number, pattern: string)
           return count === 4 ? 'Anno Domini' : count === 5 ? 'A' : year > 0 ? 'AD' : 'BC';
         case 'Q':
         case 'q':
-          return count === 3 ? `Q${quarter}` : count === 4 ? `${['1st', '2nd', '3rd', '4th'][quarter - 1]} quarter` : pad(quarter, count);
+          return count === 3
+            ? `Q${quarter}`
+            : count === 4
+              ? `${['1st', '2nd', '3rd', '4th'][quarter - 1]} quarter`
+              : pad(quarter, count);
         case 'w':
           return pad(weekOfYear(days, weekday), count);
         case 'z':
@@ -136,7 +155,8 @@ function parser(pattern: string): { regex: RegExp; letters: readonly Piece[] } {
     if (letter === 'a') return '([AaPp][Mm])';
     if (letter === 'z' || letter === 'Z' || letter === 'X' || letter === 'V') return '(Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)';
     if ('yu'.includes(letter)) return count === 2 ? '(\\d{2})' : adjacent ? `(\\d{${count}})` : '(\\d{1,9})';
-    if ('MLdHhkKmsD'.includes(letter)) return adjacent || count >= 2 ? `(\\d{${adjacent ? count : '1,'}${adjacent ? '' : count}})` : '(\\d{1,3})';
+    if ('MLdHhkKmsD'.includes(letter))
+      return adjacent || count >= 2 ? `(\\d{${adjacent ? count : '1,'}${adjacent ? '' : count}})` : '(\\d{1,3})';
     if (letter === 'S') return `(\\d{${count}})`;
     throw unsupported(letter, pattern);
   });
@@ -164,7 +184,10 @@ export function parseWithPattern(text: string, pattern: string): bigint | null {
         break;
       case 'M':
       case 'L': {
-        const index = count >= 3 ? MONTHS.findIndex((n) => n.slice(0, count === 3 ? 3 : 20).toLowerCase() === part.toLowerCase()) : value - 1;
+        const index =
+          count >= 3
+            ? MONTHS.findIndex((n) => n.slice(0, count === 3 ? 3 : 20).toLowerCase() === part.toLowerCase())
+            : value - 1;
         month = index + 1;
         break;
       }
@@ -197,6 +220,7 @@ export function parseWithPattern(text: string, pattern: string): bigint | null {
     }
   }
   if (afternoon === true) hour += 12;
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month) || hour > 23 || minute > 59 || second > 59) return null;
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month) || hour > 23 || minute > 59 || second > 59)
+    return null;
   return BigInt(daysFromCivil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset);
 }

@@ -4,7 +4,15 @@ import { nanosSql } from '../analyze/literal.js';
 import { civilFromDays, dateText, daysFromCivil, daysInMonth } from '../text/calendar.js';
 import { BIGINT, DATE, DOUBLE, decimal, INT, STRING, TIMESTAMP } from '../types/hive-type.js';
 import { isApproximate, isInteger, isText, isTime } from '../types/type-rules.js';
-import { convertArgument, convertArguments, customFunction, jsFunction, mismatch, result, sqlFunction } from './builder.js';
+import {
+  convertArgument,
+  convertArguments,
+  customFunction,
+  jsFunction,
+  mismatch,
+  result,
+  sqlFunction,
+} from './builder.js';
 import { formatTimestamp, parseWithPattern } from './date-format.js';
 import type { Call, ScalarFunction } from './definition.js';
 import { zoneOffsetSeconds } from './time-zone.js';
@@ -98,7 +106,8 @@ function truncNumber(call: Call, value: Expr, digits: number): Expr {
   const { type } = value;
   const { udfs } = call.analysis;
   const name = `trunc${digits}`.replace('-', '_');
-  const cut = (unscaled: bigint, drop: number) => (drop <= 0 ? unscaled : (unscaled / 10n ** BigInt(drop)) * 10n ** BigInt(drop));
+  const cut = (unscaled: bigint, drop: number) =>
+    drop <= 0 ? unscaled : (unscaled / 10n ** BigInt(drop)) * 10n ** BigInt(drop);
   if (isInteger(type)) {
     if (digits >= 0) return value;
     const body = (v: unknown) => {
@@ -129,19 +138,25 @@ function truncNumber(call: Call, value: Expr, digits: number): Expr {
 
 const DEFAULT_FORMAT = 'yyyy-MM-dd HH:mm:ss';
 
-const unixTimestamp = customFunction('date', 'unix_timestamp to_unix_timestamp', '(date, timestamp or string, format?)?', (call) => {
-  const [value, format] = call.args;
-  if (value === undefined) {
-    return result(call, BIGINT, `CAST(${Math.floor((call.analysis.context.now ?? 0) / 1000)} AS BIGINT)`);
-  }
-  if (!isText(value.type)) return result(call, BIGINT, `hv_seconds(${convertArguments(call, ['timestamp', 'string?'])[0].sql})`);
-  const [text, pattern] = convertArguments(call, ['string', 'string?']);
-  const args = [text.sql, format === undefined ? `'${DEFAULT_FORMAT}'` : pattern.sql];
-  const sql = call.analysis.udfs.call('unix_timestamp', [STRING, STRING], BIGINT, args, (s, p) =>
-    parseWithPattern(s as string, p as string),
-  );
-  return result(call, BIGINT, sql);
-});
+const unixTimestamp = customFunction(
+  'date',
+  'unix_timestamp to_unix_timestamp',
+  '(date, timestamp or string, format?)?',
+  (call) => {
+    const [value, format] = call.args;
+    if (value === undefined) {
+      return result(call, BIGINT, `CAST(${Math.floor((call.analysis.context.now ?? 0) / 1000)} AS BIGINT)`);
+    }
+    if (!isText(value.type))
+      return result(call, BIGINT, `hv_seconds(${convertArguments(call, ['timestamp', 'string?'])[0].sql})`);
+    const [text, pattern] = convertArguments(call, ['string', 'string?']);
+    const args = [text.sql, format === undefined ? `'${DEFAULT_FORMAT}'` : pattern.sql];
+    const sql = call.analysis.udfs.call('unix_timestamp', [STRING, STRING], BIGINT, args, (s, p) =>
+      parseWithPattern(s as string, p as string),
+    );
+    return result(call, BIGINT, sql);
+  },
+);
 
 const zoned = (name: string, direction: 1 | -1): ScalarFunction =>
   jsFunction('date', name, ['timestamp', 'string'], TIMESTAMP, (t, zone) => {
@@ -220,7 +235,9 @@ export const dateFunctions: readonly ScalarFunction[] = [
   unixTimestamp,
   zoned('from_utc_timestamp', 1),
   zoned('to_utc_timestamp', -1),
-  customFunction('date', 'current_date', '', (call) => result(call, DATE, `hv_date(${nanosSql(currentTimestamp(call))})`)),
+  customFunction('date', 'current_date', '', (call) =>
+    result(call, DATE, `hv_date(${nanosSql(currentTimestamp(call))})`),
+  ),
   customFunction('date', 'current_timestamp', '', (call) => result(call, TIMESTAMP, nanosSql(currentTimestamp(call)))),
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'].map(floorTo),
 ];

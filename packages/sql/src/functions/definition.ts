@@ -22,6 +22,8 @@ export interface Call {
   readonly name: string;
   readonly args: readonly Expr[];
   readonly position: Position;
+  /** Of aggregates: f(DISTINCT …). */
+  readonly distinct?: boolean;
 }
 
 interface Definition {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { hashColumn } from '@skep/acid';
 import type { ColumnVector } from '@skep/orc';
 import type { Expr } from '../analyze/expr.js';
@@ -15,12 +15,21 @@ const digest = (names: string, algorithm: string): ScalarFunction =>
   customFunction('hash', names, 'string or binary', (call) => {
     const [arg] = convertArguments(call, ['any']);
     const sql = call.analysis.udfs.call(algorithm, [BINARY], STRING, [bytesOf(call, arg)], (b) =>
-      createHash(algorithm).update(b as Uint8Array).digest('hex'),
+      createHash(algorithm)
+        .update(b as Uint8Array)
+        .digest('hex'),
     );
     return result(call, STRING, sql);
   });
 
-const SHA2: Readonly<Record<number, string>> = { 0: 'sha256', 1: 'sha1', 224: 'sha224', 256: 'sha256', 384: 'sha384', 512: 'sha512' };
+const SHA2: Readonly<Record<number, string>> = {
+  0: 'sha256',
+  1: 'sha1',
+  224: 'sha224',
+  256: 'sha256',
+  384: 'sha384',
+  512: 'sha512',
+};
 
 const crcTable = Int32Array.from({ length: 256 }, (_, n) => {
   let c = n;
@@ -52,6 +61,33 @@ const rowHash = (name: string, version: 1 | 2): ScalarFunction =>
     return result(call, INT, sql);
   });
 
+/** AES in ECB mode with PKCS5 padding; NULL for a key of another length, or what cannot be decrypted. */
+const aes = (name: 'aes_encrypt' | 'aes_decrypt'): ScalarFunction =>
+  customFunction('hash', name, 'string or binary, key', (call) => {
+    const [input, key] = convertArguments(call, ['any', 'any']);
+    const sql = call.analysis.udfs.call(
+      name,
+      [BINARY, BINARY],
+      BINARY,
+      [bytesOf(call, input), bytesOf(call, key)],
+      (b, k) => {
+        const [bytes, secret] = [b as Uint8Array, k as Uint8Array];
+        if (![16, 24, 32].includes(secret.length)) return null;
+        const algorithm = `aes-${secret.length * 8}-ecb`;
+        const make = name === 'aes_encrypt' ? createCipheriv : createDecipheriv;
+        const cipher = make(algorithm, secret, null);
+        try {
+          return Buffer.concat([cipher.update(bytes), cipher.final()]);
+        } catch (error) {
+          // Wrong key or no AES text: OpenSSL says "bad decrypt".
+          if (name === 'aes_decrypt' && error instanceof Error) return null;
+          throw error;
+        }
+      },
+    );
+    return result(call, BINARY, sql);
+  });
+
 export const hashFunctions: readonly ScalarFunction[] = [
   digest('md5', 'md5'),
   digest('sha1 sha', 'sha1'),
@@ -59,7 +95,11 @@ export const hashFunctions: readonly ScalarFunction[] = [
     const [arg, bits] = convertArguments(call, ['any', 'int']);
     const sql = call.analysis.udfs.call('sha2', [BINARY, INT], STRING, [bytesOf(call, arg), bits.sql], (b, n) => {
       const algorithm = SHA2[n as number];
-      return algorithm === undefined ? null : createHash(algorithm).update(b as Uint8Array).digest('hex');
+      return algorithm === undefined
+        ? null
+        : createHash(algorithm)
+            .update(b as Uint8Array)
+            .digest('hex');
     });
     return result(call, STRING, sql);
   }),
@@ -68,6 +108,8 @@ export const hashFunctions: readonly ScalarFunction[] = [
     const sql = call.analysis.udfs.call('crc32', [BINARY], BIGINT, [bytesOf(call, arg)], (b) => crc32(b as Uint8Array));
     return result(call, BIGINT, sql);
   }),
+  aes('aes_encrypt'),
+  aes('aes_decrypt'),
   rowHash('hash', 1),
   rowHash('murmur_hash', 2),
 ];

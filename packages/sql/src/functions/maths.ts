@@ -1,5 +1,5 @@
-import { argumentsLength } from '../analyze/errors.js';
 import { arithmetic, complement, negate, wrapping } from '../analyze/arithmetic.js';
+import { argumentsLength } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { divideHalfUp } from '../emit/cast.js';
 import { duckTypeName } from '../types/duck-type.js';
@@ -17,7 +17,8 @@ const js = (names: string, body: (x: number) => number | null): ScalarFunction =
 /** A number as the function takes it: text as double. */
 function number(call: Call, arg: Expr): Expr {
   if (isText(arg.type)) return call.analysis.cast(arg, DOUBLE);
-  if (isInteger(arg.type) || isApproximate(arg.type) || arg.type.kind === 'decimal' || arg.type.kind === 'void') return arg;
+  if (isInteger(arg.type) || isApproximate(arg.type) || arg.type.kind === 'decimal' || arg.type.kind === 'void')
+    return arg;
   throw mismatch(call, arg, 'a number');
 }
 
@@ -61,7 +62,9 @@ const round = (name: string, halfEven: boolean): ScalarFunction =>
       });
       return result(call, target, sql);
     }
-    const sql = udfs.call(`${name}${d}`.replace('-', '_'), [type], type, [x.sql], (v) => roundDouble(v as number, d, halfEven));
+    const sql = udfs.call(`${name}${d}`.replace('-', '_'), [type], type, [x.sql], (v) =>
+      roundDouble(v as number, d, halfEven),
+    );
     return result(call, type, sql);
   });
 
@@ -70,7 +73,8 @@ function roundedInteger(value: bigint, drop: number, halfEven: boolean): bigint 
   const unit = 10n ** BigInt(drop);
   const quotient = value / unit;
   const rest = value % unit < 0n ? -(value % unit) : value % unit;
-  if (halfEven && rest * 2n === unit) return (quotient % 2n === 0n ? quotient : quotient + (value < 0n ? -1n : 1n)) * unit;
+  if (halfEven && rest * 2n === unit)
+    return (quotient % 2n === 0n ? quotient : quotient + (value < 0n ? -1n : 1n)) * unit;
   return divideHalfUp(value, unit) * unit;
 }
 
@@ -114,7 +118,11 @@ const abs = customFunction('math', 'abs', 'number', (call) => {
   if (isInteger(x.type)) {
     const type = x.type.kind === 'bigint' ? BIGINT : INT;
     const wide = call.analysis.cast(x, type);
-    return result(call, type, `CASE WHEN ${wide.sql} < 0 THEN ${wrapping('-', type, '0', wide.sql)} ELSE ${wide.sql} END`);
+    return result(
+      call,
+      type,
+      `CASE WHEN ${wide.sql} < 0 THEN ${wrapping('-', type, '0', wide.sql)} ELSE ${wide.sql} END`,
+    );
   }
   return result(call, x.type, x.type.kind === 'void' ? 'NULL' : `abs(${x.sql})`);
 });
@@ -132,7 +140,10 @@ const pmod = customFunction('math', 'pmod', 'number, number', (call) => {
   if (type.kind === 'decimal') {
     const exact = [a, b].map((arg) => call.analysis.cast(arg, asDecimal(arg.type)));
     const [p, q] = [asDecimal(a.type), asDecimal(b.type)];
-    const narrow = decimal(Math.min(p.precision - p.scale, q.precision - q.scale) + Math.max(p.scale, q.scale), Math.max(p.scale, q.scale));
+    const narrow = decimal(
+      Math.min(p.precision - p.scale, q.precision - q.scale) + Math.max(p.scale, q.scale),
+      Math.max(p.scale, q.scale),
+    );
     const first = arithmetic(call.analysis, '%', exact[0], exact[1]);
     const second = arithmetic(call.analysis, '%', arithmetic(call.analysis, '+', first, exact[1]), exact[1]);
     return result(call, narrow, `CAST(${second.sql} AS ${duckTypeName(narrow)})`);
@@ -192,8 +203,10 @@ const extreme = (name: 'greatest' | 'least'): ScalarFunction =>
 
 function extremeType(a: HiveType, b: HiveType): HiveType {
   if (a.kind === 'void') return b;
-  if (b.kind === 'void' || a.kind === b.kind) return a.kind === 'decimal' && b.kind === 'decimal' ? commonNumeric(a, b) : a;
-  if (isText(a) !== isText(b)) return [a, b].some((t) => t.kind === 'date' || t.kind === 'timestamp') ? (isText(a) ? b : a) : DOUBLE;
+  if (b.kind === 'void' || a.kind === b.kind)
+    return a.kind === 'decimal' && b.kind === 'decimal' ? commonNumeric(a, b) : a;
+  if (isText(a) !== isText(b))
+    return [a, b].some((t) => t.kind === 'date' || t.kind === 'timestamp') ? (isText(a) ? b : a) : DOUBLE;
   return isText(a) ? STRING : commonNumeric(a, b);
 }
 
@@ -257,14 +270,18 @@ export const mathFunctions: readonly ScalarFunction[] = [
     if (arg.type.kind === 'binary') return result(call, STRING, `hex(${arg.sql})`);
     if (isInteger(arg.type)) {
       const sql = call.analysis.udfs.call('hex_bigint', [BIGINT], STRING, [call.analysis.cast(arg, BIGINT).sql], (n) =>
-        BigInt.asUintN(64, n as bigint).toString(16).toUpperCase(),
+        BigInt.asUintN(64, n as bigint)
+          .toString(16)
+          .toUpperCase(),
       );
       return result(call, STRING, sql);
     }
     return result(call, STRING, `hex(encode(${call.analysis.cast(arg, STRING).sql}))`);
   }),
   jsFunction('math', 'bin', ['bigint'], STRING, (n) => BigInt.asUintN(64, n as bigint).toString(2)),
-  jsFunction('math', 'conv', ['string', 'int', 'int'], STRING, (s, a, b) => conv(s as string, a as number, b as number)),
+  jsFunction('math', 'conv', ['string', 'int', 'int'], STRING, (s, a, b) =>
+    conv(s as string, a as number, b as number),
+  ),
   jsFunction('math', 'width_bucket', ['double', 'double', 'double', 'int'], INT, (x, low, high, n) => {
     const [value, from, to, count] = [x, low, high, n] as number[];
     if (from < to) {

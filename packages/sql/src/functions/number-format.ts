@@ -59,7 +59,14 @@ export function printf(format: string, values: readonly PrintfValue[]): string {
   let next = 0;
   return format.replace(
     /%(?:(\d+)\$)?([-#+ 0,(]*)(\d+)?(?:\.(\d+))?([a-zA-Z%])/g,
-    (_, position: string | undefined, flags: string, width: string | undefined, precision: string | undefined, letter: string) => {
+    (
+      _,
+      position: string | undefined,
+      flags: string,
+      width: string | undefined,
+      precision: string | undefined,
+      letter: string,
+    ) => {
       if (letter === '%') return '%';
       if (letter === 'n') return '\n';
       const value = values[position === undefined ? next++ : Number(position) - 1] ?? null;
@@ -88,7 +95,9 @@ function converted(value: PrintfValue, letter: string, flags: string, precision:
     case 'x':
     case 'o': {
       const big = BigInt(number?.number ?? 0);
-      const text = (big < 0n ? BigInt.asUintN(big < -(2n ** 31n) ? 64 : 32, big) : big).toString(letter === 'o' ? 8 : 16);
+      const text = (big < 0n ? BigInt.asUintN(big < -(2n ** 31n) ? 64 : 32, big) : big).toString(
+        letter === 'o' ? 8 : 16,
+      );
       return upper ? text.toUpperCase() : text;
     }
     case 'f': {

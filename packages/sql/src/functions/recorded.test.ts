@@ -21,7 +21,9 @@ const folder = join(import.meta.dirname, 'recorded');
 const golden = join(import.meta.dirname, '../../../../test/golden/recorded/hive-4.0.1/cases');
 const files = [
   ...jsonFiles(folder),
-  ...(existsSync(golden) ? jsonFiles(golden).filter((file) => /(queries|types_all|errors|large)\.json$/.test(file)) : []),
+  ...(existsSync(golden)
+    ? jsonFiles(golden).filter((file) => /(queries|types_all|errors|large)\.json$/.test(file))
+    : []),
 ];
 
 function jsonFiles(directory: string): string[] {
@@ -32,7 +34,8 @@ function jsonFiles(directory: string): string[] {
 
 const isQuery = (text: string): boolean => /^\s*(select|with|values)\b/i.test(text);
 const isSetUp = (text: string): boolean => /^\s*(create table|insert into)\b/i.test(text);
-const changes = (text: string): boolean => /^\s*(update|delete|merge|from|truncate|alter|load|insert overwrite)\b/i.test(text);
+const changes = (text: string): boolean =>
+  /^\s*(update|delete|merge|from|truncate|alter|load|insert overwrite)\b/i.test(text);
 
 /** The steps before rows change, with tables that hold what the set-up inserted. */
 function steps(file: string): Step[] {

@@ -1,8 +1,7 @@
-import { derive, type Expr } from '../analyze/expr.js';
-import { BINARY, type HiveType, INT, STRING } from '../types/hive-type.js';
-import { isText } from '../types/type-rules.js';
 import { argumentType, wrongArguments } from '../analyze/errors.js';
-import { typeName } from '../types/hive-type.js';
+import { derive, type Expr } from '../analyze/expr.js';
+import { BINARY, type HiveType, INT, STRING, typeName } from '../types/hive-type.js';
+import { isText } from '../types/type-rules.js';
 import { convertArgument, convertArguments, customFunction, jsFunction, result, sqlFunction } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
 
@@ -17,7 +16,11 @@ const letterCase = (names: string, sqlName: 'upper' | 'lower'): ScalarFunction =
     const text = isText(arg.type) ? arg : call.analysis.cast(arg, STRING);
     const body = sqlName === 'upper' ? (s: string) => s.toUpperCase() : (s: string) => s.toLowerCase();
     const slow = call.analysis.udfs.call(sqlName, [STRING], STRING, [text.sql], (s) => body(s as string));
-    return result(call, type, `CASE WHEN strlen(${text.sql}) = length(${text.sql}) THEN ${sqlName}(${text.sql}) ELSE ${slow} END`);
+    return result(
+      call,
+      type,
+      `CASE WHEN strlen(${text.sql}) = length(${text.sql}) THEN ${sqlName}(${text.sql}) ELSE ${slow} END`,
+    );
   });
 
 /** Binary arguments all: binary; otherwise text. */
@@ -35,7 +38,8 @@ const concatWs = customFunction('string', 'concat_ws', 'separator, string or arr
   const [separator, ...rest] = call.args;
   if (separator === undefined || rest.length === 0) convertArguments(call, ['string', 'any', 'any*']);
   const lists = rest.map((arg, i) => {
-    if (arg.type.kind === 'array') return `coalesce(${call.analysis.cast(arg, { kind: 'array', element: STRING }).sql}, []::VARCHAR[])`;
+    if (arg.type.kind === 'array')
+      return `coalesce(${call.analysis.cast(arg, { kind: 'array', element: STRING }).sql}, []::VARCHAR[])`;
     if (!isText(arg.type) && arg.type.kind !== 'void') {
       throw argumentType(
         call.analysis.text(arg.position),
@@ -87,6 +91,13 @@ function sliceBytes(bytes: Uint8Array, position: number, length: number): Uint8A
 const length = customFunction('string', 'length', 'string or binary', (call) => {
   const [arg] = convertArguments(call, ['any']);
   if (arg.type.kind === 'binary') return result(call, INT, `CAST(octet_length(${arg.sql}) AS INTEGER)`);
+  if (!isText(arg.type) && arg.type.kind !== 'void') {
+    throw wrongArguments(
+      call.analysis.text(arg.position),
+      ` LENGTH() only takes STRING/CHAR/VARCHAR/BINARY types as first argument, got ${typeName(arg.type).toUpperCase()}`,
+      call.position,
+    );
+  }
   return result(call, INT, `CAST(length(${call.analysis.cast(arg, STRING).sql}) AS INTEGER)`);
 });
 
@@ -107,14 +118,20 @@ const trim = (names: string, sqlName: string): ScalarFunction =>
       );
     }
     const converted = convertArguments(call, ['string', 'string?']);
-    return result(call, STRING, `${sqlName}(${converted[0].sql}, ${characters === undefined ? "' '" : converted[1].sql})`);
+    return result(
+      call,
+      STRING,
+      `${sqlName}(${converted[0].sql}, ${characters === undefined ? "' '" : converted[1].sql})`,
+    );
   });
 
 const initcap = (s: string): string =>
   s.toLowerCase().replace(/(^|\s)(\S)/gu, (_, before: string, first: string) => before + first.toUpperCase());
 
 const soundexCodes: Readonly<Record<string, string>> = Object.fromEntries(
-  ['AEIOUYHW', 'BFPV', 'CGJKQSXZ', 'DT', 'L', 'MN', 'R'].flatMap((letters, code) => [...letters].map((c) => [c, `${code}`])),
+  ['AEIOUYHW', 'BFPV', 'CGJKQSXZ', 'DT', 'L', 'MN', 'R'].flatMap((letters, code) =>
+    [...letters].map((c) => [c, `${code}`]),
+  ),
 );
 
 /** Apache Commons' Soundex: H and W between letters of one code do not part them. */
@@ -139,7 +156,9 @@ function translate(text: string, from: string, to: string): string {
   points(from).forEach((c, i) => {
     if (!map.has(c)) map.set(c, target[i] ?? '');
   });
-  return points(text).map((c) => map.get(c) ?? c).join('');
+  return points(text)
+    .map((c) => map.get(c) ?? c)
+    .join('');
 }
 
 function substringIndex(text: string, delimiter: string, count: number): string {
@@ -162,7 +181,11 @@ export const stringFunctions: readonly ScalarFunction[] = [
   trim('ltrim', 'ltrim'),
   trim('rtrim', 'rtrim'),
   jsFunction('string', 'initcap', ['string'], STRING, (s) => initcap(s as string)),
-  jsFunction('string', 'reverse', ['string'], STRING, (s) => points(s as string).reverse().join('')),
+  jsFunction('string', 'reverse', ['string'], STRING, (s) =>
+    points(s as string)
+      .reverse()
+      .join(''),
+  ),
   sqlFunction('string', 'instr', ['string', 'string'], INT, (s, t) => `CAST(instr(${s}, ${t}) AS INTEGER)`),
   jsFunction('string', 'locate', ['string', 'string', 'int?'], INT, (t, s, from) => {
     const start = from === undefined ? 1 : (from as number);
@@ -175,8 +198,20 @@ export const stringFunctions: readonly ScalarFunction[] = [
     }
     return 0;
   }),
-  sqlFunction('string', 'lpad', ['string', 'int', 'string?'], STRING, (s, n, p = "' '") => `hv_pad_left(${s}, ${n}, ${p})`),
-  sqlFunction('string', 'rpad', ['string', 'int', 'string?'], STRING, (s, n, p = "' '") => `hv_pad_right(${s}, ${n}, ${p})`),
+  sqlFunction(
+    'string',
+    'lpad',
+    ['string', 'int', 'string?'],
+    STRING,
+    (s, n, p = "' '") => `hv_pad_left(${s}, ${n}, ${p})`,
+  ),
+  sqlFunction(
+    'string',
+    'rpad',
+    ['string', 'int', 'string?'],
+    STRING,
+    (s, n, p = "' '") => `hv_pad_right(${s}, ${n}, ${p})`,
+  ),
   sqlFunction('string', 'space', ['int'], STRING, (n) => `repeat(' ', ${n})`),
   sqlFunction('string', 'repeat', ['string', 'int'], STRING, (s, n) => `repeat(${s}, ${n})`),
   customFunction('string', 'replace', 'string, search, replacement', (call) => {
@@ -187,8 +222,12 @@ export const stringFunctions: readonly ScalarFunction[] = [
     );
     return result(call, STRING, `CASE WHEN ${a} = '' THEN ${slow} ELSE replace(${s}, ${a}, ${b}) END`);
   }),
-  jsFunction('string', 'translate', ['string', 'string', 'string'], STRING, (s, a, b) => translate(s as string, a as string, b as string)),
-  jsFunction('string', 'substring_index', ['string', 'string', 'int'], STRING, (s, d, n) => substringIndex(s as string, d as string, n as number)),
+  jsFunction('string', 'translate', ['string', 'string', 'string'], STRING, (s, a, b) =>
+    translate(s as string, a as string, b as string),
+  ),
+  jsFunction('string', 'substring_index', ['string', 'string', 'int'], STRING, (s, d, n) =>
+    substringIndex(s as string, d as string, n as number),
+  ),
   jsFunction('string', 'ascii', ['string'], INT, (s) => {
     const [first = 0] = UTF8.encode((s as string).slice(0, 2));
     return first > 127 ? first - 256 : first;
@@ -207,10 +246,16 @@ export const stringFunctions: readonly ScalarFunction[] = [
     if (value === undefined) convertArguments(call, ['any', 'any*']);
     const cases = others.map((other, i) => {
       const same = value.type.kind === other.type.kind;
-      const [a, b] = same ? [value.sql, other.sql] : [call.analysis.cast(value, STRING).sql, call.analysis.cast(other, STRING).sql];
+      const [a, b] = same
+        ? [value.sql, other.sql]
+        : [call.analysis.cast(value, STRING).sql, call.analysis.cast(other, STRING).sql];
       return `WHEN ${a} = ${b} THEN ${i + 1}`;
     });
-    return result(call, INT, cases.length === 0 ? 'CAST(0 AS INTEGER)' : `CAST(CASE ${cases.join(' ')} ELSE 0 END AS INTEGER)`);
+    return result(
+      call,
+      INT,
+      cases.length === 0 ? 'CAST(0 AS INTEGER)' : `CAST(CASE ${cases.join(' ')} ELSE 0 END AS INTEGER)`,
+    );
   }),
   customFunction('string', 'elt', 'int, string*', (call) => {
     const [n, ...texts] = convertArguments(call, ['int', 'any*']);

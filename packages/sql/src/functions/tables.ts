@@ -72,11 +72,18 @@ const tuple = (name: string, usage: string, part: (text: string, key: string) =>
     const [text, ...keys] = convertArguments(call, ['string', 'string', 'string*']);
     if (keys.length === 0) throw semantic(`${name}() takes at least two arguments`, call.position);
     const list = arrayOf(STRING);
-    const values = call.analysis.udfs.call(name, [STRING, list], list, [text.sql, `[${keys.map((key) => key.sql).join(', ')}]`], (s, k) =>
-      (k as (string | null)[]).map((key) => (key === null ? null : part(s as string, key))),
+    const values = call.analysis.udfs.call(
+      name,
+      [STRING, list],
+      list,
+      [text.sql, `[${keys.map((key) => key.sql).join(', ')}]`],
+      (s, k) => (k as (string | null)[]).map((key) => (key === null ? null : part(s as string, key))),
     );
     const columns = keys.map((_, i) => ({ name: `c${i}`, type: STRING }));
-    return { columns, select: `SELECT ${keys.map((_, i) => `v[${i + 1}] AS c${i}`).join(', ')} FROM (SELECT ${values} AS v)` };
+    return {
+      columns,
+      select: `SELECT ${keys.map((_, i) => `v[${i + 1}] AS c${i}`).join(', ')} FROM (SELECT ${values} AS v)`,
+    };
   });
 
 export const tableFunctions: readonly TableFunction[] = [

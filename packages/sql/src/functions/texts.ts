@@ -1,10 +1,12 @@
 import { STRING } from '../types/hive-type.js';
-import type { ScalarFunction } from './definition.js';
 import { jsFunction } from './builder.js';
+import type { ScalarFunction } from './definition.js';
 
 /** get_json_object, parse_url: text with an inner form. */
 export const textFunctions: readonly ScalarFunction[] = [
-  jsFunction('string', 'get_json_object', ['string', 'string'], STRING, (json, path) => jsonPath(json as string, path as string)),
+  jsFunction('string', 'get_json_object', ['string', 'string'], STRING, (json, path) =>
+    jsonPath(json as string, path as string),
+  ),
   jsFunction('string', 'parse_url', ['string', 'string', 'string?'], STRING, (url, part, key) =>
     urlPart(url as string, part as string, key as string | undefined),
   ),
@@ -26,7 +28,8 @@ export function jsonPath(json: string, path: string): string | null {
         const targets = Array.isArray(value) ? value : [value];
         if (Array.isArray(value)) many = true;
         for (const target of targets) {
-          if (typeof target === 'object' && target !== null && name in target) next.push((target as Record<string, unknown>)[name]);
+          if (typeof target === 'object' && target !== null && name in target)
+            next.push((target as Record<string, unknown>)[name]);
         }
       } else if (Array.isArray(value)) {
         if (index === '*') {

@@ -22,7 +22,10 @@ const numbering = (name: string, type: HiveType): WindowFunction =>
 const neighbour = (name: 'lag' | 'lead'): WindowFunction =>
   window(name, 'value, offset?, default?', (call, invoke) => {
     const [value, offset, other] = convertArguments(call, ['any', 'int?', 'any?']);
-    const type = other === undefined ? value.type : commonOf(call.analysis, [value, other], () => 'the default must have the type of the value');
+    const type =
+      other === undefined
+        ? value.type
+        : commonOf(call.analysis, [value, other], () => 'the default must have the type of the value');
     const args = [
       call.analysis.cast(value, type).sql,
       ...(offset === undefined ? [] : [offset.sql]),

@@ -1,4 +1,4 @@
-import { nullVector, type StructVector } from '@skep/orc';
+import { type AppendableValue, nullVector, type StructVector, vectorOf } from '@skep/orc';
 import { parseStatement, type Query, type Statement } from '../parse/index.js';
 import {
   type AnalyzedQuery,
@@ -8,7 +8,6 @@ import {
   type ColumnInfo,
   castColumns,
   formatRow,
-  type HiveType,
   QueryEngine,
   ROW_ID_TYPE,
   STRING,
@@ -63,7 +62,12 @@ export class MemoryHive {
         if (statement.target.kind !== 'table' || statement.target.partition !== undefined) return undefined;
         const table = this.tables.get(statement.target.table.name.name.toLowerCase());
         if (table === undefined) return undefined;
-        await this.insert(table, statement.target.columns?.map((c) => c.name.toLowerCase()), statement.query, text);
+        await this.insert(
+          table,
+          statement.target.columns?.map((c) => c.name.toLowerCase()),
+          statement.query,
+          text,
+        );
         return 'done';
       }
       case 'query': {
@@ -100,7 +104,12 @@ export class MemoryHive {
     return result.batches;
   }
 
-  private async insert(table: MemoryTable, names: readonly string[] | undefined, query: Query, text: string): Promise<void> {
+  private async insert(
+    table: MemoryTable,
+    names: readonly string[] | undefined,
+    query: Query,
+    text: string,
+  ): Promise<void> {
     const columns = table.columns.filter((column) => column.virtual !== true);
     const targets = names === undefined ? columns : names.map((name) => find(columns, name));
     const analyzed = castColumns(
@@ -123,7 +132,14 @@ const find = (columns: readonly ColumnInfo[], name: string): ColumnInfo => {
   return found;
 };
 
-const noVirtual = (type: HiveType, length: number) => nullVector(toTypeDescription(type), length);
+/** Virtual columns have one value: tables in memory have no files. */
+const VALUES: Readonly<Record<string, AppendableValue>> = {
+  row__is__deleted: false,
+  input__file__name: 'memory',
+  block__offset__inside__file: 0n,
+};
+const virtualVector = ({ name, type }: ColumnInfo, length: number) =>
+  vectorOf(toTypeDescription(type), new Array<AppendableValue>(length).fill(VALUES[name] ?? null));
 
 function memorySource(table: MemoryTable): TableSource {
   const total = table.batches.reduce((sum, batch) => sum + batch.length, 0);
@@ -137,7 +153,7 @@ function memorySource(table: MemoryTable): TableSource {
           if (batch === undefined) return undefined;
           const vectors = columns.map((name) => {
             const at = batch.fieldNames.indexOf(name);
-            return at < 0 ? noVirtual(find(table.columns, name).type, batch.length) : batch.children[at];
+            return at < 0 ? virtualVector(find(table.columns, name), batch.length) : batch.children[at];
           });
           return { length: batch.length, columns: vectors };
         },

@@ -1,4 +1,4 @@
-import { DOUBLE, type DecimalHiveType, decimal, type HiveType, sameType, STRING, structOf } from './hive-type.js';
+import { type DecimalHiveType, DOUBLE, decimal, type HiveType, STRING, sameType, structOf } from './hive-type.js';
 
 /*
  * Which types convert to which, and what two types have in common
@@ -14,7 +14,8 @@ export const isText = (type: HiveType): boolean =>
 export const isInteger = (type: HiveType): boolean => type.kind in INTEGER_DIGITS;
 export const isApproximate = (type: HiveType): boolean => type.kind === 'float' || type.kind === 'double';
 export const isNumeric = (type: HiveType): boolean => NUMERIC_ORDER.includes(type.kind);
-export const isTime = (type: HiveType): boolean => type.kind === 'timestamp' || type.kind === 'timestamp with local time zone';
+export const isTime = (type: HiveType): boolean =>
+  type.kind === 'timestamp' || type.kind === 'timestamp with local time zone';
 export const isDateOrTime = (type: HiveType): boolean => type.kind === 'date' || isTime(type);
 export const isInterval = (type: HiveType): boolean =>
   type.kind === 'interval_year_month' || type.kind === 'interval_day_time';
@@ -120,7 +121,11 @@ const limited = (precision: number, scale: number): DecimalHiveType => {
 };
 
 /** The type of decimal arithmetic (GenericUDFOPPlus, …Multiply, …Divide, …Mod; HiveDecimalUtils and adjustPrecScale). */
-export function decimalResult(operator: '+' | '-' | '*' | '/' | '%', a: DecimalHiveType, b: DecimalHiveType): DecimalHiveType {
+export function decimalResult(
+  operator: '+' | '-' | '*' | '/' | '%',
+  a: DecimalHiveType,
+  b: DecimalHiveType,
+): DecimalHiveType {
   const digitsA = a.precision - a.scale;
   const digitsB = b.precision - b.scale;
   const scale = Math.max(a.scale, b.scale);
