@@ -35,12 +35,7 @@ export async function findCandidates(
   request: FindCompactionCandidatesRequest,
 ): Promise<CompactionCandidate[]> {
   const found = new Map<string, CompactionCandidate>();
-  const written = await tx.all<RawResource>(
-    `SELECT DISTINCT CTC_DATABASE AS DB, CTC_TABLE AS TBL, CTC_PARTITION AS PART FROM COMPLETED_TXN_COMPONENTS
-      WHERE CTC_TIMESTAMP >= ? LIMIT ${conf.candidateLimit}`,
-    [tx.dialect.timestamp(request.sinceMs)],
-  );
-  for (const row of written) found.set(resourceKey(row), candidate(row));
+  for (const row of await writtenSince(tx, conf, request.sinceMs)) found.set(resourceKey(row), candidate(row));
   const minOpen = await minOpenWriters(tx);
   const now = await tx.now();
   for (const row of await abortedResources(tx)) {
@@ -60,6 +55,23 @@ export async function findCandidates(
   return [...found.values()];
 }
 
+/**
+ * All of them, a page at a time. Hive takes the first page only, so that the same resources are looked at every time
+ * while others starve (HIVE-30026).
+ */
+async function writtenSince(tx: Tx, conf: TxnConf, sinceMs: bigint): Promise<RawResource[]> {
+  const found: RawResource[] = [];
+  for (;;) {
+    const page = await tx.all<RawResource>(
+      `SELECT DISTINCT CTC_DATABASE AS DB, CTC_TABLE AS TBL, CTC_PARTITION AS PART FROM COMPLETED_TXN_COMPONENTS
+        WHERE CTC_TIMESTAMP >= ? ORDER BY CTC_DATABASE, CTC_TABLE, CTC_PARTITION LIMIT ? OFFSET ?`,
+      [tx.dialect.timestamp(sinceMs), conf.candidateLimit, found.length],
+    );
+    for (const row of page) found.push(row);
+    if (page.length < conf.candidateLimit) return found;
+  }
+}
+
 function candidate({ DB, TBL, PART }: RawResource): CompactionCandidate {
   return {
     resource: { database: DB, table: TBL, partition: PART ?? undefined },
@@ -68,12 +80,17 @@ function candidate({ DB, TBL, PART }: RawResource): CompactionCandidate {
   };
 }
 
+/**
+ * Resources with writes of aborted transactions. What a dead compaction left does not count (`N`), but it is to be cleaned
+ * up one day even where nothing else was aborted.
+ */
 function abortedResources(tx: Tx): Promise<RawAborts[]> {
   return tx.all<RawAborts>(
-    `SELECT TC_DATABASE AS DB, TC_TABLE AS TBL, TC_PARTITION AS PART, COUNT(*) AS N, MIN(TXN_STARTED) AS OLDEST_MS,
-        MAX(TC_WRITEID) AS HIGHEST
+    `SELECT TC_DATABASE AS DB, TC_TABLE AS TBL, TC_PARTITION AS PART,
+        COUNT(CASE WHEN TC_OPERATION_TYPE <> '${COMPACT}' THEN 1 END) AS N, MIN(TXN_STARTED) AS OLDEST_MS,
+        MAX(CASE WHEN TC_OPERATION_TYPE <> '${COMPACT}' THEN TC_WRITEID END) AS HIGHEST
       FROM TXNS INNER JOIN TXN_COMPONENTS ON TC_TXNID = TXN_ID
-      WHERE TXN_STATE = '${ABORTED}' AND TC_OPERATION_TYPE <> '${COMPACT}'
+      WHERE TXN_STATE = '${ABORTED}'
       GROUP BY TC_DATABASE, TC_TABLE, TC_PARTITION`,
   );
 }
@@ -97,7 +114,10 @@ export async function cleanerWatermark(tx: Tx, conf: TxnConf): Promise<GetCleane
   return { minOpenTxnId: minOpenId, validTxns: ValidTxnList.forCleaner(list, minOpenId).toString() };
 }
 
-/** MarkCleanedFunction, the part about transactions: what is forgotten has no files any more. */
+/**
+ * MarkCleanedFunction, the part about transactions: what is forgotten has no files any more. The record of a compaction
+ * (`c`) says that its folders `_vT` are nobody's: it goes by `compactionTxnId` alone, never by write ids.
+ */
 export async function markCleaned(tx: Tx, request: MarkCleanedRequest): Promise<void> {
   const { resource } = request;
   if (resource === undefined) throw new InvalidRequestError('no resource given that was cleaned');
@@ -112,16 +132,19 @@ export async function markCleaned(tx: Tx, request: MarkCleanedRequest): Promise<
   }
   const ofAborted = `DELETE FROM TXN_COMPONENTS WHERE ${isAt('TC')}
     AND TC_TXNID IN (SELECT TXN_ID FROM TXNS WHERE TXN_STATE = '${ABORTED}')`;
-  if (request.allAbortedBelow) await tx.run(`${ofAborted} AND TC_WRITEID <= ?`, [...at, request.highestWriteId]);
+  const ofWriters = `${ofAborted} AND TC_OPERATION_TYPE <> '${COMPACT}'`;
+  if (request.allAbortedBelow) await tx.run(`${ofWriters} AND TC_WRITEID <= ?`, [...at, request.highestWriteId]);
   for (const chunk of chunked(request.abortedWriteIds)) {
     const ids = idList(chunk);
-    await tx.run(`${ofAborted} AND TC_WRITEID IN ${ids.sql}`, [...at, ...ids.params]);
+    await tx.run(`${ofWriters} AND TC_WRITEID IN ${ids.sql}`, [...at, ...ids.params]);
   }
   if (request.compactionTxnId !== undefined) {
-    // Only of one that has ended: an open compaction still needs its record.
-    await tx.run(`${ofAborted} AND TC_OPERATION_TYPE = '${COMPACT}' AND TC_TXNID = ?`, [
-      ...at,
-      request.compactionTxnId,
-    ]);
+    // Aborted compactions up to this one: the caller has seen that none of their folders is left. So have those that only
+    // locked the table without a write id (rebalancing): nothing but a `_vT` folder can be theirs.
+    await tx.run(
+      `${ofAborted} AND TC_TXNID <= ? AND (TC_OPERATION_TYPE = '${COMPACT}' OR TC_WRITEID IS NULL AND NOT EXISTS (
+        SELECT 1 FROM TXN_TO_WRITE_ID WHERE T2W_TXNID = TC_TXNID AND T2W_DATABASE = TC_DATABASE AND T2W_TABLE = TC_TABLE))`,
+      [...at, request.compactionTxnId],
+    );
   }
 }
