@@ -85,12 +85,12 @@ export class ScriptRunner {
     const stopProgress = showProgress(this.io);
     try {
       const result = await this.session.execute(text, abort.signal);
-      if (result.batches !== undefined) stopProgress();
+      if (result.messages.length > 0) stopProgress();
       for (const message of result.messages) this.io.stderr.write(`${message}\n`);
       // A listing is lines already.
       const format = /^dfs\b/i.test(text) && this.options.format === 'table' ? 'tsv' : this.options.format;
       const header = this.session.conf.get('hive.cli.print.header') === 'true';
-      const count = await writeResult(result, this.io.stdout, { format, header });
+      const count = await writeResult(result, this.io.stdout, { format, header, onRows: stopProgress });
       stopProgress();
       if (!this.options.interactive) return;
       const seconds = ((systemClock.now() - start) / 1000).toFixed(3);

@@ -12,6 +12,8 @@ export interface WriteOptions {
   readonly format: OutputFormat;
   /** tsv only: hive.cli.print.header. */
   readonly header: boolean;
+  /** Before anything is written. */
+  readonly onRows?: () => void;
 }
 
 function formatterOf(options: WriteOptions, columns: OutputColumn[], names?: readonly string[]): RowFormatter {
@@ -39,6 +41,7 @@ export async function writeResult(result: StatementResult, stream: Writable, opt
   let count = 0;
   let skipped = false;
   for await (const batch of result.batches) {
+    options.onRows?.();
     let from = 0;
     let names: string[] | undefined;
     if (skipsHeading && !skipped && batch.length > 0) {
@@ -54,6 +57,7 @@ export async function writeResult(result: StatementResult, stream: Writable, opt
     const text = formatter.rows(batch, from);
     if (text !== '') await write(stream, text);
   }
+  options.onRows?.();
   if (formatter === undefined) {
     formatter = formatterOf(options, columns);
     await write(stream, formatter.begin());
