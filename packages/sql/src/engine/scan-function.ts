@@ -10,12 +10,14 @@ import type { ColumnBatch, ScanHandle, TableSource } from './table-source.js';
 export const scanCall = (use: number): string => `skep_scan(/*${use}*/)`;
 
 interface OpenUse {
+  readonly handles: Set<ScanHandle>;
   readonly use: TableUse;
   readonly source: TableSource;
   readonly scan: RunningScan;
 }
 interface ScanState {
   readonly handle: ScanHandle;
+  readonly handles: Set<ScanHandle>;
   /** Of the output chunk's columns, in order: which column of a batch, or -1 for one that only counts rows. */
   readonly types: readonly (HiveType | undefined)[];
   readonly scan: RunningScan;
@@ -82,7 +84,8 @@ export class ScanRegistry {
           }
           duck.init_set_max_threads(info, 1);
           const handle = found.source.scan({ columns: names, predicate: found.use.predicate });
-          const state: ScanState = { handle, types, scan: found.scan, batch: undefined, at: 0 };
+          const state: ScanState = { handle, types, handles: found.handles, scan: found.scan, batch: undefined, at: 0 };
+          found.handles.add(handle);
           duck.init_set_init_data(info, state);
         },
       );
@@ -107,13 +110,17 @@ export class ScanRegistry {
       failure: undefined,
       bindIds: (sql) => sql.replace(/skep_scan\(\/\*(\d+)\*\/\)/g, (_, use) => `skep_scan(${first + Number(use)})`),
       end: () => {
-        for (let i = 0; i < uses.length; i++) this.open.delete(first + i);
+        for (let i = 0; i < uses.length; i++) {
+          // Scans that the query left before their end.
+          for (const handle of this.open.get(first + i)?.handles ?? []) handle.close?.();
+          this.open.delete(first + i);
+        }
       },
     };
     uses.forEach((use, i) => {
       const source = sources.get(use);
       if (source === undefined) throw new BugError(`no source for ${use.database}.${use.name}`);
-      this.open.set(first + i, { use, source, scan });
+      this.open.set(first + i, { use, source, scan, handles: new Set() });
     });
     return scan;
   }
@@ -139,6 +146,7 @@ export class ScanRegistry {
       if (batch === undefined) {
         state.batch = undefined;
         state.handle.close?.();
+        state.handles.delete(state.handle);
         duck.data_chunk_set_size(output, 0);
         return;
       }

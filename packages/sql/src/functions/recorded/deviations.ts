@@ -16,8 +16,6 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
       'Hive refuses an untyped NULL',
     "select str_to_map('a:1,b:2'), str_to_map('a=1;b=2',';','='), str_to_map('a,b:2'), str_to_map(''), sentences('Hello there! How are you?'), ngrams(sentences('a b a b'),2,2)":
       'not there: sentences, ngrams',
-    'select power(2,10), pow(2,0.5), sqrt(16), sqrt(-1), exp(1), ln(10), ln(0), ln(-1), log(2,8), log10(100), log2(8), log(10), cbrt(27), exp(0), log(1,2), log(0.5,2)':
-      'the last digit of exp(1) differs between the JVM and V8',
   },
   operators: {
     "select cast('1.5' as double), cast(' 1.5 ' as double), cast('1e5' as double), cast('nan' as double), cast('NaN' as double), cast('Infinity' as double), cast('inf' as double), cast('-Infinity' as double), cast('1d' as double), cast('1f' as double), cast('1_0' as double), cast('0x1p3' as double), cast('' as double), cast('+1.5' as double), cast('.5' as float), cast('1.17' as float), cast(1.17 as float), cast(cast(1.17 as float) as double), cast(16777217 as float)":
@@ -37,16 +35,12 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
     'select max(a) from t': 'arrays with NULL elements: Hive sorts NULL before, DuckDB after other elements',
   },
   tables: {
-    "insert into t select 2, -128Y, -32768S, -9223372036854775807, cast(-0.1 as float), -1e300, -99999999.99, 'Héllo wörld', 'é', '日本', false, cast('' as binary), date '1969-12-31', timestamp '1969-12-31 23:59:59.5', array(-1), map('z',-1), named_struct('x',-5,'y','zz')":
-      'same refusal',
     'select id, de*2, de+1, de+id, de*id, de/id, de+d, de+f, id*1.5, sum(de) over (), avg(de) over (), de*bi from t order by id':
       'names of window functions without alias (sum_window_0)',
     "select id, year(da), month(da), day(da), dayofweek(da), weekofyear(da), quarter(da), hour(ts), minute(ts), second(ts), to_date(ts), date_add(da,1), date_sub(da,1), datediff(da, '2024-01-01'), add_months(da,1), last_day(da), date_format(da,'yyyy-MM'), date_format(ts,'HH:mm:ss.SSS'), unix_timestamp(ts), trunc(ts,'MM'), next_day(da,'MO') from t order by id":
       'dates after 9999-12-31: Hive gives NULL from DATE_ADD and a plus sign from NEXT_DAY',
     "select id, size(a), a[0], a[5], m['k'], m['none'], map_keys(m), map_values(m), st.x, st.y, array_contains(a,2), sort_array(a), a, m, st, array(id, ti), map('a',id), struct(id,s), named_struct('q',de) from t order by id":
       "Hive's vectorized reader shows [null] as NULL",
-    'select id, abs(id), abs(d), abs(de), sign(d), sign(de), round(d), round(de), round(de,1), round(d,1), floor(d), ceil(d), floor(de), ceil(de), sqrt(d), pmod(id,3), pmod(bi,7), power(id,2), exp(id), ln(id), bround(de), hash(s), hash(id,s), hash(d), hash(bi), hash(ts), hash(da), hash(b), hash(f), hash(c), hash(bin), hash(a), hash(m), hash(st) from t order by id':
-      'the last digit of exp(1) differs between the JVM and V8',
     'select id, s, k from t join u using (id) order by id, k': 'Hive 4.0.1 does not parse USING',
     'select k from u distribute by id sort by k': 'Hive only finds columns of the select list',
   },
