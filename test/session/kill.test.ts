@@ -42,14 +42,14 @@ async function kill(child: ChildProcess): Promise<void> {
 
 /** Waits for a folder whose name begins so: the write is under way. */
 async function appears(folder: string, prefix: string): Promise<void> {
-  for (let i = 0; i < 500; i++) {
+  for (let i = 0; i < 4000; i++) {
     if (existsSync(folder) && readdirSync(folder).some((name) => name.startsWith(prefix))) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error(`no ${prefix}… appeared in ${folder}`);
 }
 
-describe('kill -9', () => {
+describe('kill -9', { timeout: 180_000 }, () => {
   it('in the middle of an INSERT: the table as before, the next start works at once', async () => {
     const first = await freshHome();
     const { path, warehouse } = first;
