@@ -5,7 +5,9 @@ import { existsSync, readFileSync } from 'node:fs';
 const [vitest, shared, golden] = process.argv.slice(2);
 const results = JSON.parse(readFileSync(vitest, 'utf8'));
 const skipped = results.testResults.flatMap((file) =>
-  file.assertionResults.filter((test) => test.status === 'pending' || test.status === 'skipped').map((test) => test.fullName),
+  file.assertionResults
+    .filter((test) => test.status === 'pending' || test.status === 'skipped')
+    .map((test) => test.fullName),
 );
 console.log(
   `npm test: ${results.numPassedTests} passed, ${results.numFailedTests} failed, ${skipped.length} skipped in ${results.testResults.length} files`,
