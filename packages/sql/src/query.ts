@@ -20,7 +20,7 @@ export {
 } from './analyze/query.js';
 export { QueryEngine, type QueryResult, type RunOptions } from './engine/query-engine.js';
 export type { ColumnBatch, ScanHandle, ScanRequest, TableSource } from './engine/table-source.js';
-export { functionNames } from './functions/registry.js';
+export { allFunctions, functionNames } from './functions/registry.js';
 export { formatRow, formatValue } from './text/format-value.js';
 export * from './types/hive-type.js';
 export { fromTypeDescription, toTypeDescription } from './types/orc-type.js';

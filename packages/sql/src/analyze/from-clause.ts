@@ -116,7 +116,11 @@ function blockRelation(
   names?: readonly string[],
 ): Relation {
   const sqlAlias = context.analysis.alias('t');
-  const columns = block.columns.map((column, i) => ({ name: names?.[i] ?? column.name, type: column.type }));
+  const columns = block.columns.map((column, i) => ({
+    name: names?.[i] ?? column.name,
+    type: column.type,
+    origin: column.origin,
+  }));
   const seen = new Set<string>();
   for (const { name } of columns) {
     if (seen.has(name)) throw ambiguousColumn(name, alias ?? '');
@@ -125,7 +129,7 @@ function blockRelation(
   return {
     sql: `(${block.sql}) AS ${sqlAlias}`,
     tables: [{ alias, database, columns: derivedColumns(sqlAlias, columns) }],
-    prunable: new Set(),
+    prunable: block.prunable ?? new Set(),
   };
 }
 

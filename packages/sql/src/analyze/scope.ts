@@ -14,6 +14,8 @@ export interface ScopeColumn {
   /** Found only with its table's name (the right side of USING). */
   readonly qualifiedOnly?: boolean;
   readonly use?: TableUseBuilder;
+  /** Of a subquery that only passes a table's column on: that column. */
+  readonly origin?: Expr['column'];
 }
 /** A table of a FROM clause as names see it. */
 export interface ScopeTable {
@@ -109,7 +111,11 @@ function access(column: ScopeColumn, fields: readonly Identifier[], position: Po
     sql: column.sql,
     type: column.type,
     position,
-    ...(column.use === undefined ? {} : { column: { use: column.use, name: column.name } }),
+    ...(column.use === undefined
+      ? column.origin === undefined
+        ? {}
+        : { column: column.origin }
+      : { column: { use: column.use, name: column.name } }),
   };
   return fields.reduce(fieldOf, base);
 }
@@ -147,13 +153,14 @@ export function fieldOf(base: Expr, field: Identifier): Expr {
 /** Columns c0, c1, … of a subquery or function in FROM. */
 export const derivedColumns = (
   alias: string,
-  columns: readonly { readonly name: string; readonly type: HiveType }[],
+  columns: readonly { readonly name: string; readonly type: HiveType; readonly origin?: Expr['column'] }[],
 ): ScopeColumn[] =>
   columns.map((column, i) => ({
     name: column.name.toLowerCase(),
     type: column.type,
     sql: `${alias}.c${i}`,
     virtual: false,
+    ...(column.origin === undefined ? {} : { origin: column.origin }),
   }));
 
 export const tableColumn = (alias: string, use: TableUseBuilder, name: string, type: HiveType, virtual: boolean) => ({

@@ -9,6 +9,7 @@ import { analyzeExpression, asBoolean, type ExpressionEnvironment, isAggregate }
 import { analyzeFrom, type FromContext, type Relation } from './from-clause.js';
 import { Grouping } from './grouping.js';
 import { Scope, type ScopeColumn } from './scope.js';
+import type { TableUseBuilder } from './table-use.js';
 import { someNode } from './walk.js';
 import { orderSql, windowCall } from './window.js';
 
@@ -18,11 +19,15 @@ export interface BlockColumn {
   readonly type: HiveType;
   readonly label: string;
   readonly literal?: SargLiteral | undefined;
+  /** Of a plain column of a table. */
+  readonly origin?: Expr['column'];
 }
 /** A query as SQL whose columns are c0, c1, …. */
 export interface Block {
   readonly sql: string;
   readonly columns: readonly BlockColumn[];
+  /** Table uses that a condition on the block's columns may prune: there where a row in is a row out. */
+  readonly prunable?: ReadonlySet<TableUseBuilder> | undefined;
 }
 
 export interface SelectContext {
@@ -65,10 +70,12 @@ export function analyzeSelect(select: Select, tail: Tail, context: SelectContext
   const source = grouping === undefined ? fromSql : `FROM ${grouping.sql}${having}`;
   const list = outputs.map((output, i) => `${output.sql} AS c${i}`);
   const limits = limitSql(tail);
+  const prunable = passesRows(select, grouping, limits) ? relation.prunable : undefined;
   if (sort.length === 0) {
     return {
       sql: `SELECT ${select.distinct ? 'DISTINCT ' : ''}${list.join(', ')} ${source}${qualify}${limits}`,
       columns: outputs,
+      prunable,
     };
   }
   const keys = sort.map((item, i) => (item.output === undefined ? `${item.sql} AS s${i}` : undefined));
@@ -80,7 +87,18 @@ export function analyzeSelect(select: Select, tail: Tail, context: SelectContext
   return {
     sql: `SELECT ${names} FROM (SELECT ${select.distinct ? 'DISTINCT ' : ''}${all} ${source}${qualify}) AS ${analysis.alias('o')} ORDER BY ${order.join(', ')}${limits}`,
     columns: outputs,
+    prunable,
   };
+}
+
+/** Whether a condition on the output may be put to the rows that come in. */
+function passesRows(select: Select, grouping: Grouping | undefined, limits: string): boolean {
+  if (select.distinct || grouping !== undefined || limits !== '' || select.qualify !== undefined) return false;
+  return !select.items.some(
+    (item) =>
+      item.kind === 'expression' &&
+      someNode(item.expression, (part) => part.kind === 'function' && part.over !== undefined),
+  );
 }
 
 export const conjunctsOf = (node: Expression): readonly Expression[] =>
@@ -196,6 +214,7 @@ function starOutput(
     type: column.type,
     sql,
     node,
+    origin: grouping === undefined && column.use !== undefined ? { use: column.use, name: column.name } : column.origin,
   };
 }
 
@@ -203,7 +222,15 @@ function itemOutput(item: ExpressionItem, index: number, env: ExpressionEnvironm
   const value = analyzeExpression(item.expression, env);
   const { name, label } = itemName(item, index, env, taken);
   taken.add(name);
-  return { name, label, type: value.type, sql: value.sql, node: item.expression, literal: value.literal };
+  return {
+    name,
+    label,
+    type: value.type,
+    sql: value.sql,
+    node: item.expression,
+    literal: value.literal,
+    origin: value.column,
+  };
 }
 
 /** SemanticAnalyzer.getColAlias. */

@@ -274,6 +274,22 @@ describe('conditions for pruning', () => {
       ],
     });
   });
+  test('through subqueries that pass rows on, not through others', async () => {
+    expect(await predicates('select 1 from (select a x, s from t) q where x = 1')).toEqual({
+      t: [{ op: 'equals', column: 'a', literal: 1n }],
+    });
+    expect(await predicates('with q as (select * from t) select 1 from q where a = 1')).toEqual({
+      t: [{ op: 'equals', column: 'a', literal: 1n }],
+    });
+    for (const inner of [
+      'select a, count(*) from t group by a',
+      'select a from t limit 5',
+      'select distinct a from t',
+      'select a, row_number() over (order by s) from t',
+    ]) {
+      expect(await predicates(`select 1 from (${inner}) q where a = 1`)).toEqual({ t: [] });
+    }
+  });
   test('not for the side that an outer join fills with NULLs', async () => {
     expect(
       await predicates(
