@@ -7,6 +7,8 @@ import { Worker } from './worker.js';
 export interface CompactorOptions {
   /** Worker threads of the default pool. */
   readonly workers?: number;
+  /** Workers of named pools (hive.compactor.worker.POOL.threads). */
+  readonly pools?: Readonly<Record<string, number>>;
   /** Loops run in the background until `stop`. False: only the `run…Once` methods do anything. */
   readonly background: boolean;
 }
@@ -15,7 +17,7 @@ export interface CompactorOptions {
 export interface Compactor {
   /** There may be work: Workers and Cleaner look at once. */
   wake(): void;
-  /** Carries out all requests that wait, one after the other. */
+  /** Carries out the next request of the default pool, if one waits. These three go on working after `stop`. */
   runWorkerOnce(): Promise<boolean>;
   runInitiatorOnce(): Promise<bigint[]>;
   runCleanerOnce(): Promise<number>;
@@ -23,59 +25,97 @@ export interface Compactor {
   stop(): Promise<void>;
 }
 
-/** Starts the compactor of this process; requests left by a process of this host that is gone wait again. */
+/** Starts the compactor of this process. */
 export function startCompactor(services: CompactorServices, options: CompactorOptions): Compactor {
   const controller = new AbortController();
+  const { signal } = controller;
+  const { conf } = services;
   const initiator = new Initiator(services);
   const cleaner = new Cleaner(services);
-  const workers = Array.from(
-    { length: Math.max(1, options.workers ?? 1) },
-    (_, i) => new Worker(services, `${services.host}-${process.pid}-${i}`),
-  );
-  const wakers = new Set<() => void>();
-  const loops: Promise<void>[] = [];
-  const loop = async (everyMs: number, wakeable: boolean, round: () => Promise<boolean>): Promise<void> => {
-    while (!controller.signal.aborted) {
-      let busy = false;
-      try {
-        busy = await round();
-      } catch (error) {
-        if (!controller.signal.aborted) services.log(`compactor: ${String(error)}`);
-      }
-      if (!busy) await idle(everyMs, controller.signal, wakeable ? wakers : undefined);
-    }
+  // `host-thread` as Hive has it; the process stands for all of its threads, which live and die together.
+  const workerId = `${services.host}-${process.pid}`;
+  const waker: Waker = { calls: 0, resting: new Set() };
+  const wake = () => {
+    waker.calls++;
+    for (const end of [...waker.resting]) end();
   };
+  const loops: Promise<void>[] = [];
   if (options.background) {
-    for (const worker of workers) {
-      loops.push(
-        loop(services.conf.workerSleepMs, true, async () => {
-          const worked = await worker.runOnce(controller.signal);
-          if (worked) for (const wake of wakers) wake();
+    const pools = { ...options.pools, '': Math.max(1, options.workers ?? 1) };
+    for (const [pool, count] of Object.entries(pools)) {
+      for (let i = 0; i < count; i++) {
+        const worker = new Worker(services, workerId, pool);
+        const round = async () => {
+          const worked = await worker.runOnce(signal);
+          if (worked) wake();
           return worked;
-        }),
-      );
+        };
+        loops.push(loop(services, { name: 'Worker', everyMs: conf.workerSleepMs, waker, signal, round }));
+      }
     }
-    loops.push(
-      loop(services.conf.cleanerRunIntervalMs, true, async () => (await cleaner.runOnce(controller.signal)) > 0),
-    );
-    loops.push(
-      loop(services.conf.checkIntervalMs, false, async () => {
-        const queued = await initiator.runOnce(controller.signal);
-        if (queued.length > 0) for (const wake of wakers) wake();
-        return false;
-      }),
-    );
+    const clean = async () => {
+      await cleaner.runOnce(signal);
+      return false;
+    };
+    loops.push(loop(services, { name: 'Cleaner', everyMs: conf.cleanerRunIntervalMs, waker, signal, round: clean }));
+    const initiate = async () => {
+      if ((await initiator.runOnce(signal)).length > 0) wake();
+      return false;
+    };
+    loops.push(loop(services, { name: 'Initiator', everyMs: conf.checkIntervalMs, signal, round: initiate }));
   }
+  const byHand = new Worker(services, workerId);
   return {
-    wake() {
-      for (const wake of wakers) wake();
-    },
-    runWorkerOnce: async () => await workers[0].runOnce(controller.signal),
-    runInitiatorOnce: async () => await initiator.runOnce(controller.signal),
-    runCleanerOnce: async () => await cleaner.runOnce(controller.signal),
+    wake,
+    runWorkerOnce: async () => await byHand.runOnce(),
+    runInitiatorOnce: async () => await initiator.runOnce(),
+    runCleanerOnce: async () => await cleaner.runOnce(),
     async stop() {
       controller.abort();
       await Promise.all(loops);
     },
   };
+}
+
+interface Waker {
+  /** Whoever was in a round at a call looks again. */
+  calls: number;
+  readonly resting: Set<() => void>;
+}
+
+interface Loop {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly waker?: Waker;
+  readonly signal: AbortSignal;
+  /** Whether there is more to do at once. */
+  readonly round: () => Promise<boolean>;
+}
+
+const MOST_REST_MS = 320_000;
+
+/** The rest after so many failed rounds in a row: it doubles up to hive.compactor.worker.max.sleep.time. Pure. */
+export function restMs(everyMs: number, errors: number): number {
+  if (errors <= 1) return everyMs;
+  return Math.max(everyMs, Math.min(MOST_REST_MS, everyMs * 2 ** Math.min(errors - 1, 30)));
+}
+
+/** No error ends a loop, and none makes it spin. */
+async function loop(services: CompactorServices, { name, everyMs, waker, signal, round }: Loop): Promise<void> {
+  let errors = 0;
+  while (!signal.aborted) {
+    let busy = false;
+    const calls = waker?.calls;
+    try {
+      busy = await round();
+      errors = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      errors++;
+      services.log(`${name}: ${String(error)}`);
+    }
+    // Whoever failed is not woken before its rest is over: another loop's success may be what wakes it.
+    if (errors > 0) await idle(restMs(everyMs, errors), signal);
+    else if (!busy && calls === waker?.calls) await idle(everyMs, signal, waker?.resting);
+  }
 }

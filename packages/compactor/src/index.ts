@@ -1,3 +1,4 @@
+export { recoverAbandoned } from './abandoned.js';
 export { Cleaner } from './cleaner.js';
 export { type Compactor, type CompactorOptions, startCompactor } from './compactor.js';
 export { type CompactorConf, DEFAULT_COMPACTOR_CONF } from './conf.js';
@@ -5,7 +6,9 @@ export { Initiator } from './initiator.js';
 export {
   decideCompactionType,
   isAutoCompactionOff,
+  isToRetry,
   mustRest,
+  type PastCompaction,
   type Thresholds,
   thresholdsOf,
 } from './initiator-decision.js';

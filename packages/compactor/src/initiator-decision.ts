@@ -1,5 +1,5 @@
 import type { AcidState } from '@skep/acid';
-import { CompactionType } from '@skep/rpc';
+import { CompactionState, CompactionType } from '@skep/rpc';
 
 /** What decides whether a folder is due (org.apache.hadoop.hive.ql.txn.compactor.InitiatorBase.determineCompactionType). */
 export interface Thresholds {
@@ -25,7 +25,6 @@ export function decideCompactionType(
   state: AcidState,
   thresholds: Thresholds,
   aborts: { readonly tooMany: boolean; readonly old: boolean },
-  insertOnly: boolean,
 ): { readonly type: CompactionType; readonly reason: string } | undefined {
   const major = CompactionType.COMPACTION_TYPE_MAJOR;
   if (aborts.tooMany) return { type: major, reason: 'too many aborted transactions' };
@@ -42,8 +41,9 @@ export function decideCompactionType(
     }
   }
   if (state.deltas.length <= thresholds.deltaNum) return undefined;
+  // Loaded files (B53): a base is what makes ACID files of them.
   const raw = state.deltas.some((delta) => delta.isRaw);
-  const type = noBase || insertOnly || raw ? major : CompactionType.COMPACTION_TYPE_MINOR;
+  const type = noBase || raw ? major : CompactionType.COMPACTION_TYPE_MINOR;
   return { type, reason: `${state.deltas.length} delta folders` };
 }
 
@@ -57,14 +57,40 @@ export function isAutoCompactionOff(
   return (valueIn(database) ?? valueIn(table))?.toLowerCase() === 'true';
 }
 
-/** Whether the last compactions of a resource failed so often and so lately that it must rest. Pure; newest first. */
+/** What the queue and its history say of a resource. */
+export interface PastCompaction {
+  readonly id: bigint;
+  readonly state: CompactionState;
+  readonly enqueueTimeMs: bigint;
+}
+
+/** Whether the newest that ended of a resource's compactions failed or was never queued: then it is looked at again. Pure. */
+export function isToRetry(past: readonly PastCompaction[]): boolean {
+  const newest = past.reduce<PastCompaction | undefined>((a, b) => (a === undefined || b.id > a.id ? b : a), undefined);
+  return (
+    newest?.state === CompactionState.COMPACTION_STATE_FAILED ||
+    newest?.state === CompactionState.COMPACTION_STATE_DID_NOT_INITIATE
+  );
+}
+
+/** Whether the last compactions of a resource failed so often and so lately that it must rest. Pure. */
 export function mustRest(
-  history: readonly { failed: boolean; succeeded: boolean; enqueueTimeMs: bigint }[],
+  past: readonly PastCompaction[],
   failedThreshold: number,
   retryTimeMs: number,
   nowMs: number,
 ): boolean {
-  const counted = history.filter((entry) => entry.failed || entry.succeeded).slice(0, failedThreshold);
-  if (counted.length < failedThreshold || counted.some((entry) => !entry.failed)) return false;
-  return retryTimeMs <= 0 || Number(counted[0].enqueueTimeMs) + retryTimeMs > nowMs;
+  const counted = past
+    .filter(({ state }) => state === CompactionState.COMPACTION_STATE_FAILED || isSucceeded(state))
+    .sort((a, b) => (a.id > b.id ? -1 : 1))
+    .slice(0, failedThreshold);
+  if (counted.length < failedThreshold || counted.some(({ state }) => isSucceeded(state))) return false;
+  const latestMs = Math.max(...counted.map((entry) => Number(entry.enqueueTimeMs)));
+  return retryTimeMs <= 0 || latestMs + retryTimeMs >= nowMs;
 }
+
+const isSucceeded = (state: CompactionState): boolean => state === CompactionState.COMPACTION_STATE_SUCCEEDED;
+
+/** Whether a compaction waits for a Worker or is under way. Pure. */
+export const isPending = ({ state }: PastCompaction): boolean =>
+  state === CompactionState.COMPACTION_STATE_INITIATED || state === CompactionState.COMPACTION_STATE_WORKING;

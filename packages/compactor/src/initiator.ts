@@ -1,9 +1,30 @@
 import { getAcidState } from '@skep/acid';
 import { ValidTxnList, ValidWriteIdList } from '@skep/core';
-import { Compaction, type CompactionCandidate, CompactionState } from '@skep/rpc';
-import { decideCompactionType, isAutoCompactionOff, mustRest, thresholdsOf } from './initiator-decision.js';
+import { Compaction, type CompactionCandidate, CompactionState, CompactionType } from '@skep/rpc';
+import { recoverAbandoned } from './abandoned.js';
+import {
+  decideCompactionType,
+  isAutoCompactionOff,
+  isPending,
+  isToRetry,
+  mustRest,
+  type PastCompaction,
+  thresholdsOf,
+} from './initiator-decision.js';
 import { type CompactedResource, findResource } from './resource.js';
 import type { CompactorServices } from './services.js';
+
+interface ResourceNames {
+  readonly database: string;
+  readonly table: string;
+  readonly partition?: string | undefined;
+}
+
+const keyOf = (names: ResourceNames | undefined): string =>
+  JSON.stringify([names?.database, names?.table, names?.partition ?? null]);
+
+/** Commits are stamped before they are seen, and the metastore's clock may be another one: rounds overlap. */
+const OVERLAP_MS = 60_000;
 
 /** Finds resources that are due for a compaction and queues them (org.apache.hadoop.hive.ql.txn.compactor.Initiator). */
 export class Initiator {
@@ -16,19 +37,45 @@ export class Initiator {
     const { txns, compactions, clock, conf } = this.services;
     const startedMs = clock.now();
     await compactions.revokeWorkers({ host: '', aliveWorkerIds: [], olderThanMs: BigInt(conf.workerTimeoutMs) });
+    await recoverAbandoned(this.services);
     const { candidates } = await txns.findCompactionCandidates({
       abortedThreshold: conf.abortedTxnThreshold,
       abortedTimeThresholdMs: BigInt(conf.abortedTxnTimeThresholdMs),
-      sinceMs: BigInt(this.lastRunMs),
+      sinceMs: BigInt(Math.max(0, this.lastRunMs - OVERLAP_MS)),
     });
     const queued: bigint[] = [];
-    for (const candidate of candidates) {
+    for (const candidate of [...candidates, ...(await this.toRetry(candidates))]) {
       signal?.throwIfAborted();
       const id = await this.consider(candidate);
       if (id !== undefined) queued.push(id);
     }
     this.lastRunMs = startedMs;
     return queued;
+  }
+
+  /** Resources whose newest compaction failed or could not be queued: nobody needs to write for another try (HIVE-24602). */
+  private async toRetry(candidates: readonly CompactionCandidate[]): Promise<CompactionCandidate[]> {
+    const known = new Set(candidates.map(({ resource }) => keyOf(resource)));
+    const found = new Map<string, CompactionCandidate>();
+    for (const state of [
+      CompactionState.COMPACTION_STATE_FAILED,
+      CompactionState.COMPACTION_STATE_DID_NOT_INITIATE,
+    ] as const) {
+      const { compactions } = await this.services.compactions.showCompactions({ state, limit: 0n });
+      for (const { database, table, partition } of compactions) {
+        const resource = { database, table, partition };
+        if (known.has(keyOf(resource)) || found.has(keyOf(resource))) continue;
+        if (isToRetry(await this.past(resource)))
+          found.set(keyOf(resource), { resource, tooManyAborts: false, hasOldAbort: false });
+      }
+    }
+    return [...found.values()];
+  }
+
+  /** What the queue and its history say of a resource. */
+  private async past(names: ResourceNames): Promise<PastCompaction[]> {
+    const { compactions } = await this.services.compactions.showCompactions({ ...names, limit: 0n });
+    return compactions.filter((compaction) => compaction.partition === names.partition);
   }
 
   private async consider(candidate: CompactionCandidate): Promise<bigint | undefined> {
@@ -45,11 +92,8 @@ export class Initiator {
     }
   }
 
-  private async decide(
-    candidate: CompactionCandidate,
-    names: { database: string; table: string; partition?: string | undefined },
-  ): Promise<bigint | undefined> {
-    const { catalog, compactions, conf, clock } = this.services;
+  private async decide(candidate: CompactionCandidate, names: ResourceNames): Promise<bigint | undefined> {
+    const { catalog, conf, clock } = this.services;
     const found = await findResource(this.services, names);
     if (found === undefined) return undefined;
     // A partitioned table's writes are recorded by partition; a record without one is of a write that was aborted early.
@@ -57,23 +101,11 @@ export class Initiator {
     const { database } = await catalog.getDatabase({ name: names.database });
     if (isAutoCompactionOff(found.table.parameters, database?.parameters ?? {})) return undefined;
     if (found.insertOnly && !conf.compactInsertOnly) return undefined;
-    const { compactions: known } = await compactions.showCompactions({ ...names, limit: 0n });
-    const ofResource = known.filter((c) => c.partition === names.partition);
-    const isPending = (c: Compaction) =>
-      c.state === CompactionState.COMPACTION_STATE_INITIATED || c.state === CompactionState.COMPACTION_STATE_WORKING;
-    if (ofResource.some(isPending)) return undefined;
-    const history = [...ofResource]
-      .sort((a, b) => Number(b.id - a.id))
-      .map((c) => ({
-        failed: c.state === CompactionState.COMPACTION_STATE_FAILED,
-        succeeded: c.state === CompactionState.COMPACTION_STATE_SUCCEEDED,
-        enqueueTimeMs: c.enqueueTimeMs,
-      }));
-    if (mustRest(history, conf.failedCompactsThreshold, conf.failedRetryTimeMs, clock.now())) {
-      await this.remember(
-        names,
-        `Compaction is not initiated since last ${conf.failedCompactsThreshold} consecutive compaction attempts failed`,
-      );
+    const past = await this.past(names);
+    if (past.some(isPending)) return undefined;
+    if (mustRest(past, conf.failedCompactsThreshold, conf.failedRetryTimeMs, clock.now())) {
+      const why = `Compaction is not initiated since last ${conf.failedCompactsThreshold} consecutive compaction attempts failed`;
+      await this.remember(names, why);
       return undefined;
     }
     return await this.queueIfDue(candidate, names, found, database?.parameters ?? {});
@@ -81,7 +113,7 @@ export class Initiator {
 
   private async queueIfDue(
     candidate: CompactionCandidate,
-    names: { database: string; table: string; partition?: string | undefined },
+    names: ResourceNames,
     found: CompactedResource,
     databaseParameters: Readonly<Record<string, string>>,
   ): Promise<bigint | undefined> {
@@ -97,7 +129,6 @@ export class Initiator {
       state,
       thresholdsOf(found.table.parameters, { deltaNum: conf.deltaNumThreshold, deltaPct: conf.deltaPctThreshold }),
       { tooMany: candidate.tooManyAborts && !useCleaner, old: candidate.hasOldAbort && !useCleaner },
-      found.insertOnly,
     );
     if (decision === undefined) return undefined;
     const response = await compactions.compact({
@@ -115,12 +146,10 @@ export class Initiator {
   }
 
   /** Leaves a record that can be asked why nothing was queued. */
-  private async remember(
-    names: { database: string; table: string; partition?: string | undefined },
-    errorMessage: string,
-  ): Promise<void> {
+  private async remember(names: ResourceNames, errorMessage: string): Promise<void> {
     const state = CompactionState.COMPACTION_STATE_DID_NOT_INITIATE;
-    const record = Compaction.fromPartial({ ...names, type: 2, initiatorId: `${this.services.host}-${process.pid}` });
+    const initiatorId = `${this.services.host}-${process.pid}`;
+    const record = Compaction.fromPartial({ ...names, type: CompactionType.COMPACTION_TYPE_MAJOR, initiatorId });
     await this.services.compactions.finishCompaction({ id: 0n, state, errorMessage, record });
   }
 }

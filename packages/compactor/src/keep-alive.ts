@@ -1,19 +1,48 @@
+import { idle, SkepError } from '@skep/core';
 import type { CompactorServices } from './services.js';
 
-/** Sends heartbeats of a transaction until the function it answers is called. A failed one is tried again with the next. */
-export function keepAlive(services: CompactorServices, txnId: bigint): () => void {
-  const controller = new AbortController();
+/** The compaction's transaction was aborted under it, by a time-out or by ABORT TRANSACTIONS: what it writes is for nobody. */
+class CompactionTxnLostError extends SkepError {
+  constructor(txnId: bigint) {
+    super('COMPACTION_TXN_LOST', 'conflict', `the compaction's transaction ${txnId} is no longer open`);
+  }
+}
+
+export interface KeptAlive {
+  /** Aborted with the caller's signal, and when the transaction turns out to be no longer open. */
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+/** Sends heartbeats of a transaction until it is stopped. A failed one is tried again with the next. */
+export function keepAlive(services: CompactorServices, txnId: bigint, outer?: AbortSignal): KeptAlive {
+  const work = new AbortController();
+  const beats = new AbortController();
+  const end = () => work.abort(outer?.reason);
+  if (outer?.aborted) end();
+  outer?.addEventListener('abort', end, { once: true });
   const everyMs = Math.max(1000, services.conf.txnTimeoutMs / 4);
   const beat = async (): Promise<void> => {
-    while (!controller.signal.aborted) {
+    for (;;) {
+      await idle(everyMs, beats.signal);
+      if (beats.signal.aborted) return;
       try {
-        await services.clock.sleep(everyMs, controller.signal);
-        await services.txns.heartbeatTxns({ txnIds: [txnId] });
+        const { abortedTxnIds, noSuchTxnIds } = await services.txns.heartbeatTxns({ txnIds: [txnId] });
+        if (abortedTxnIds.length + noSuchTxnIds.length > 0) {
+          work.abort(new CompactionTxnLostError(txnId));
+          return;
+        }
       } catch (error) {
-        if (!controller.signal.aborted) services.log(`heartbeat of transaction ${txnId} failed: ${String(error)}`);
+        if (!beats.signal.aborted) services.log(`heartbeat of transaction ${txnId} failed: ${String(error)}`);
       }
     }
   };
   void beat();
-  return () => controller.abort();
+  return {
+    signal: work.signal,
+    stop() {
+      outer?.removeEventListener('abort', end);
+      beats.abort();
+    },
+  };
 }

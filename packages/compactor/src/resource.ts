@@ -12,6 +12,9 @@ export interface CompactedResource {
   readonly insertOnly: boolean;
 }
 
+export const isInsertOnly = ({ parameters }: Table): boolean =>
+  parameters.transactional_properties?.toLowerCase() === 'insert_only';
+
 /** The table and folder a request names; undefined: gone. */
 export async function findResource(
   services: CompactorServices,
@@ -19,7 +22,7 @@ export async function findResource(
 ): Promise<CompactedResource | undefined> {
   const table = await tableOf(services, names.database, names.table);
   if (table === undefined) return undefined;
-  const insertOnly = table.parameters.transactional_properties?.toLowerCase() === 'insert_only';
+  const insertOnly = isInsertOnly(table);
   if (names.partition === undefined)
     return { table, partition: undefined, location: table.sd?.location ?? '', insertOnly };
   const { partitions } = await services.catalog.getPartitions({
@@ -31,7 +34,8 @@ export async function findResource(
   return { table, partition: partitions[0], location: partitions[0].sd?.location ?? '', insertOnly };
 }
 
-async function tableOf(services: CompactorServices, database: string, name: string): Promise<Table | undefined> {
+/** undefined: gone. */
+export async function tableOf(services: CompactorServices, database: string, name: string): Promise<Table | undefined> {
   try {
     return (await services.catalog.getTable({ database, name })).table;
   } catch (error) {
@@ -39,6 +43,16 @@ async function tableOf(services: CompactorServices, database: string, name: stri
     throw error;
   }
 }
+
+/** Files of other formats can be gathered but not merged (insert-only tables); without a name it is ORC. */
+export function isOrc({ table, partition }: CompactedResource): boolean {
+  const inputFormat = (partition?.sd ?? table.sd)?.inputFormat ?? '';
+  return inputFormat === '' || inputFormat.endsWith('.OrcInputFormat');
+}
+
+/** Whether the Cleaner is to leave a table alone: `no_cleanup`, in lower or upper case. */
+export const isCleaningOff = ({ parameters }: Table): boolean =>
+  (parameters.no_cleanup ?? parameters.NO_CLEANUP)?.toLowerCase() === 'true';
 
 /** The table's columns, without the partition columns, as ORC's struct. */
 export const schemaOf = (table: Table): TypeDescription =>

@@ -1,5 +1,5 @@
 import type { AcidState } from '@skep/acid';
-import { CompactionType } from '@skep/rpc';
+import { type Compaction, CompactionState, CompactionType, type Table } from '@skep/rpc';
 
 /**
  * Whether there is enough for a compaction to do (org.apache.hadoop.hive.ql.txn.compactor.QueryCompactor.Util.isEnoughToCompact):
@@ -21,3 +21,55 @@ export function isEnoughToCompact(type: CompactionType, state: AcidState): boole
 
 /** Folders that a Cleaner could remove although nothing needs compacting. */
 export const needsCleaning = (state: AcidState): boolean => state.obsolete.length > 0 || state.aborted.length > 0;
+
+/** Hive refuses what it cannot compact (Worker.findNextCompactionAndExecute); undefined: go on. Pure. */
+export function refusalOf(job: Compaction, table: Table, insertOnly: boolean): string | undefined {
+  if (table.parameters.transactional?.toLowerCase() !== 'true') {
+    return `${table.database}.${table.name} is not transactional`;
+  }
+  if ((table.sd?.sortColumns.length ?? 0) > 0) {
+    return `Attempt to compact sorted table ${table.database}.${table.name}, which is not yet supported!`;
+  }
+  if (job.type !== CompactionType.COMPACTION_TYPE_REBALANCE) return undefined;
+  if ((table.sd?.bucketColumns.length ?? 0) > 0) return 'Cannot execute rebalancing compaction on bucketed tables.';
+  if (insertOnly) return 'Rebalance compaction is supported only on full ACID tables.';
+  if (job.orderBy !== '') return 'Rebalance compaction with ORDER BY is not supported by skep';
+  return undefined;
+}
+
+/** How carrying out a request ended. */
+export type Outcome =
+  | {
+      readonly kind: 'ready';
+      readonly nextTxnId: bigint;
+      readonly commitTimeMs: bigint;
+      /** Nothing was written: the obsolete files are for the Cleaner, later. */
+      readonly isOnlyObsolete: boolean;
+    }
+  | { readonly kind: 'ended'; readonly state: CompactionState; readonly errorMessage: string }
+  /** Given up: the request waits again. */
+  | { readonly kind: 'again'; readonly reason: unknown };
+
+export const refused = (errorMessage: string): Outcome => ({
+  kind: 'ended',
+  state: CompactionState.COMPACTION_STATE_REFUSED,
+  errorMessage,
+});
+
+/** Whether a row of the queue is still what a Worker took: it may have been revoked, and taken by another, meanwhile. Pure. */
+export const isStillOurs = (row: Compaction | undefined, job: Compaction): boolean =>
+  row !== undefined &&
+  row.state === CompactionState.COMPACTION_STATE_WORKING &&
+  row.workerId === job.workerId &&
+  row.startMs === job.startMs;
+
+/** ORC properties of the table; `tblprops.X` of the request overrides property X (reference §5, prefixes). Pure. */
+export function orcProperties(
+  table: Readonly<Record<string, string>>,
+  request: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const overrides = Object.entries(request)
+    .filter(([name]) => name.startsWith('tblprops.'))
+    .map(([name, value]) => [name.slice('tblprops.'.length), value]);
+  return { ...table, ...Object.fromEntries(overrides) };
+}

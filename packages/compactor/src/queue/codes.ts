@@ -21,6 +21,19 @@ const typeCodes: readonly (readonly [string, CompactionType])[] = [
   ['c', CompactionType.COMPACTION_TYPE_ABORT_TXN_CLEANUP],
 ];
 
+/** What SHOW COMPACTIONS and Hive's messages call a state (org.apache.hadoop.hive.metastore.txn.TxnStore). */
+const stateWords: Readonly<Record<string, string>> = {
+  i: 'initiated',
+  w: 'working',
+  r: 'ready for cleaning',
+  f: 'failed',
+  s: 'succeeded',
+  a: 'did not initiate',
+  c: 'refused',
+  x: 'aborted',
+};
+
+export const stateName = (state: CompactionState): string => stateWords[stateCode(state)];
 export const stateCode = (state: CompactionState): string => codeOf(stateCodes, state, 'state');
 export const stateOf = (code: string): CompactionState => entryOf(stateCodes, code, 'state');
 export const typeCode = (type: CompactionType): string => codeOf(typeCodes, type, 'type');

@@ -1,4 +1,4 @@
-import type { Clock } from '@skep/core';
+import { type Clock, ValidWriteIdList } from '@skep/core';
 import type { Database, SqlValue, Tx } from '@skep/metadb';
 import {
   type AbortCompactionsRequest,
@@ -23,11 +23,14 @@ import {
   type SetCleanerRetryRequest,
   type ShowCompactionsRequest,
   type ShowCompactionsResponse,
+  type TransactionService,
   type UpdateCompactorStateRequest,
 } from '@skep/rpc';
-import { stateCode, stateOf, typeCode } from './codes.js';
-import { type CompactionRow, compactionOf, historyColumns, queueColumns, sharedValues } from './compaction-row.js';
+import { stateName, stateOf } from './codes.js';
+import { type CompactionRow, compactionOf, queueColumns, sharedValues } from './compaction-row.js';
 import { type HistoryRetention, purgeHistory } from './history.js';
+import { forgetCompactions, renameCompactions } from './names.js';
+import { selectCompactions } from './show-compactions.js';
 
 export interface CompactionQueueOptions {
   readonly db: Database;
@@ -35,11 +38,24 @@ export interface CompactionQueueOptions {
   readonly retention: HistoryRetention;
   /** hive.compactor.worker.pool.timeout: a request that waited so long is taken by the default pool. */
   readonly poolTimeoutMs: number;
+  /**
+   * Tells how far a table is written: a request is refused while one that reached as far waits for the Cleaner. A getter,
+   * because services hold each other. Absent: such requests are taken.
+   */
+  readonly txns?: () => Pick<TransactionService, 'getValidWriteIds'>;
 }
 
-/** Thrown where a request names a compaction that is not in the queue. */
-const noSuchCompaction = (id: bigint): InvalidRequestError =>
-  new InvalidRequestError(`no compaction with id ${id} is in the queue`);
+/** Thrown where a request names a compaction that is not in the queue, or not in the state it should be in. */
+const noSuchCompaction = (id: bigint, state?: string): InvalidRequestError =>
+  new InvalidRequestError(`no compaction with id ${id} is ${state ?? 'in the queue'}`);
+
+/** A request that no Worker has. */
+const WAITS_AGAIN =
+  "CQ_STATE = 'i', CQ_WORKER_ID = NULL, CQ_WORKER_VERSION = NULL, CQ_START = NULL, CQ_TXN_ID = NULL, CQ_HIGHEST_WRITE_ID = NULL";
+
+/** Worker ids are `host-thread`; the thread is a number, so `web` is not taken for the host of `web-1-4711`. */
+const isOfHost = (workerId: string, host: string): boolean =>
+  workerId.startsWith(`${host}-`) && /^\d+$/.test(workerId.slice(host.length + 1));
 
 /** The compaction queue and its history (org.apache.hadoop.hive.metastore.txn.CompactionTxnHandler). */
 export class CompactionQueue implements CompactionService {
@@ -52,50 +68,43 @@ export class CompactionQueue implements CompactionService {
   }
 
   async compact(request: CompactRequest): Promise<CompactResponse> {
-    if (request.database === '' || request.table === '')
+    if (request.database === '' || request.table === '') {
       throw new InvalidRequestError('a compaction needs a database and a table');
+    }
+    const database = request.database.toLowerCase();
+    const table = request.table.toLowerCase();
+    const watermark = await this.writeIdWatermark(`${database}.${table}`);
     return await this.db.transaction(async (tx) => {
+      // One request after the other: two for the same resource must see each other (Hive's mutex CompactionScheduler).
+      if (tx.dialect.forUpdate !== '') await selectNextId(tx);
       const same = await tx.get<{ CQ_ID: bigint; CQ_STATE: string }>(
         `SELECT CQ_ID, CQ_STATE FROM COMPACTION_QUEUE WHERE CQ_DATABASE = ? AND CQ_TABLE = ? AND ${this.samePartition()}
-          AND CQ_STATE IN ('i', 'w') ORDER BY CQ_ID`,
-        [request.database, request.table, request.partition ?? null],
+          AND (CQ_STATE IN ('i', 'w') OR CQ_STATE = 'r' AND CQ_HIGHEST_WRITE_ID = ?) ORDER BY CQ_ID LIMIT 1`,
+        [database, table, request.partition, watermark],
       );
       if (same !== undefined) {
-        const state = stateOf(same.CQ_STATE);
-        return {
-          id: same.CQ_ID,
-          state,
-          accepted: false,
-          errorMessage: `Compaction is already scheduled with state='${CompactionState[state].replace('COMPACTION_STATE_', '').toLowerCase()}' and id=${same.CQ_ID}`,
-        };
+        const scheduled = stateName(stateOf(same.CQ_STATE));
+        const errorMessage = `Compaction is already scheduled with state='${scheduled}' and id=${same.CQ_ID}`;
+        return { id: -1n, state: CompactionState.COMPACTION_STATE_REFUSED, accepted: false, errorMessage };
       }
       const id = await nextId(tx);
-      const compaction = Compaction.fromPartial({
-        ...request,
-        id,
-        state: CompactionState.COMPACTION_STATE_INITIATED,
-        enqueueTimeMs: BigInt(this.clock.now()),
-      });
+      const state = CompactionState.COMPACTION_STATE_INITIATED;
+      const enqueueTimeMs = BigInt(this.clock.now());
+      const compaction = Compaction.fromPartial({ ...request, database, table, id, state, enqueueTimeMs });
       await insert(tx, 'COMPACTION_QUEUE', sharedValues(compaction, 'CQ'));
-      return { id, state: CompactionState.COMPACTION_STATE_INITIATED, accepted: true, errorMessage: '' };
+      return { id, state, accepted: true, errorMessage: '' };
     });
   }
 
+  /** What a compaction would reach that began now; undefined where the transactions are not known here. */
+  private async writeIdWatermark(table: string): Promise<bigint | undefined> {
+    const answer = await this.options.txns?.().getValidWriteIds({ tables: [table] });
+    if (answer === undefined) return undefined;
+    return ValidWriteIdList.forCompactor(ValidWriteIdList.parse(answer.validWriteIds[0])).highWatermark;
+  }
+
   async showCompactions(request: ShowCompactionsRequest): Promise<ShowCompactionsResponse> {
-    const { sql, params } = filters(request);
-    const rows = await this.db.read(
-      async (tx) =>
-        await tx.all<CompactionRow>(
-          `SELECT * FROM (SELECT ${queueColumns} FROM COMPACTION_QUEUE UNION ALL SELECT ${historyColumns} FROM COMPLETED_COMPACTIONS) Q
-            ${sql}
-            ORDER BY CASE WHEN CQ_END IS NULL AND CQ_START IS NULL THEN 0 ELSE 1 END,
-              CASE WHEN CQ_END IS NULL AND CQ_START IS NULL THEN CQ_ENQUEUE_TIME ELSE 0 END,
-              CASE WHEN CQ_END > CQ_START THEN CQ_END ELSE COALESCE(CQ_COMMIT_TIME, CQ_START, CQ_END) END DESC, CQ_ID DESC
-            ${request.limit > 0n ? 'LIMIT ?' : ''}`,
-          request.limit > 0n ? [...params, request.limit] : params,
-        ),
-    );
-    return { compactions: rows.map(compactionOf) };
+    return { compactions: await this.db.read((tx) => selectCompactions(tx, request)) };
   }
 
   async abortCompactions(request: AbortCompactionsRequest): Promise<AbortCompactionsResponse> {
@@ -105,15 +114,8 @@ export class CompactionQueue implements CompactionService {
         const found = await find(tx, id);
         if (found === undefined) answers.push({ id, success: false, message: 'No Such Compaction Id Available' });
         else if (found.state !== CompactionState.COMPACTION_STATE_INITIATED) {
-          const state = CompactionState[found.state]
-            .replace('COMPACTION_STATE_', '')
-            .toLowerCase()
-            .replaceAll('_', ' ');
-          answers.push({
-            id,
-            success: false,
-            message: `Error while aborting compaction as compaction is in state-${state}`,
-          });
+          const message = `Error while aborting compaction as compaction is in state-${stateName(found.state)}`;
+          answers.push({ id, success: false, message });
         } else {
           await this.moveToHistory(tx, found, CompactionState.COMPACTION_STATE_ABORTED, 'Compaction aborted by user');
           answers.push({ id, success: true, message: 'Successfully aborted compaction' });
@@ -149,19 +151,27 @@ export class CompactionQueue implements CompactionService {
   }
 
   async updateCompactorState(request: UpdateCompactorStateRequest): Promise<Record<string, never>> {
-    await this.update(request.id, 'CQ_TXN_ID = ?, CQ_HIGHEST_WRITE_ID = ?', [request.txnId, request.highestWriteId]);
+    const params = [request.txnId, request.highestWriteId];
+    await this.update(request.id, 'CQ_TXN_ID = ?, CQ_HIGHEST_WRITE_ID = ?', params, 'w');
     return {};
   }
 
   async markCompacted(request: MarkCompactedRequest): Promise<Record<string, never>> {
-    await this.update(request.id, `CQ_STATE = 'r', CQ_WORKER_ID = NULL, CQ_NEXT_TXN_ID = ?, CQ_COMMIT_TIME = ?`, [
-      request.nextTxnId,
-      request.commitTimeMs,
-    ]);
+    await this.update(
+      request.id,
+      `CQ_STATE = 'r', CQ_WORKER_ID = NULL, CQ_NEXT_TXN_ID = ?, CQ_COMMIT_TIME = ?`,
+      [request.nextTxnId, request.commitTimeMs],
+      'w',
+    );
     return {};
   }
 
+  /** Ends a request; with state INITIATED a Worker gives it up instead, and it waits again. */
   async finishCompaction(request: FinishCompactionRequest): Promise<Record<string, never>> {
+    if (request.state === CompactionState.COMPACTION_STATE_INITIATED) {
+      await this.update(request.id, WAITS_AGAIN, [], 'w');
+      return {};
+    }
     await this.db.transaction(async (tx) => {
       if (request.record !== undefined) {
         const now = BigInt(this.clock.now());
@@ -181,19 +191,22 @@ export class CompactionQueue implements CompactionService {
       async (tx) => await tx.all<CompactionRow>(`SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE CQ_STATE = 'w'`),
     );
     const before = BigInt(this.clock.now()) - request.olderThanMs;
-    const ids = working
-      .filter((row) => request.host === '' || row.CQ_WORKER_ID?.startsWith(`${request.host}-`))
+    const left = working
+      .filter((row) => request.host === '' || isOfHost(row.CQ_WORKER_ID ?? '', request.host))
       .filter((row) => !request.aliveWorkerIds.includes(row.CQ_WORKER_ID ?? ''))
-      .filter((row) => request.olderThanMs === 0n || (row.CQ_START ?? 0n) < before)
-      .map((row) => row.CQ_ID);
-    if (ids.length === 0) return { ids };
-    await this.db.transaction(async (tx) => {
-      for (const id of ids) {
-        await tx.run(
-          "UPDATE COMPACTION_QUEUE SET CQ_STATE = 'i', CQ_WORKER_ID = NULL, CQ_START = NULL, CQ_TXN_ID = NULL WHERE CQ_ID = ? AND CQ_STATE = 'w'",
-          [id],
+      .filter((row) => request.olderThanMs === 0n || (row.CQ_START ?? 0n) < before);
+    if (left.length === 0) return { ids: [] };
+    const ids = await this.db.transaction(async (tx) => {
+      const revoked: bigint[] = [];
+      for (const row of left) {
+        // Unless it has ended, or another Worker has it, meanwhile.
+        const { changes } = await tx.run(
+          `UPDATE COMPACTION_QUEUE SET ${WAITS_AGAIN} WHERE CQ_ID = ? AND CQ_STATE = 'w' AND CQ_WORKER_ID = ? AND CQ_START = ?`,
+          [row.CQ_ID, row.CQ_WORKER_ID, row.CQ_START],
         );
+        if (changes > 0) revoked.push(row.CQ_ID);
       }
+      return revoked;
     });
     return { ids };
   }
@@ -220,53 +233,23 @@ export class CompactionQueue implements CompactionService {
   }
 
   async setCleanerRetry(request: SetCleanerRetryRequest): Promise<Record<string, never>> {
-    await this.update(request.id, 'CQ_RETRY_RETENTION = ?, CQ_ERROR_MESSAGE = ?', [
-      request.retryRetentionMs,
-      request.errorMessage,
-    ]);
+    await this.db.transaction(async (tx) => {
+      const { changes } = await tx.run(
+        'UPDATE COMPACTION_QUEUE SET CQ_RETRY_RETENTION = ?, CQ_ERROR_MESSAGE = ? WHERE CQ_ID = ?',
+        [request.retryRetentionMs, request.errorMessage || null, request.id],
+      );
+      if (changes === 0) throw noSuchCompaction(request.id);
+    });
     return {};
   }
 
   async forgetCompactions(request: ForgetCompactionsRequest): Promise<Record<string, never>> {
-    await this.db.transaction(async (tx) => {
-      for (const [table, prefix] of [
-        ['COMPACTION_QUEUE', 'CQ'],
-        ['COMPLETED_COMPACTIONS', 'CC'],
-        ['COMPACTION_METRICS_CACHE', 'CMC'],
-      ]) {
-        const base = `DELETE FROM ${table} WHERE ${prefix}_DATABASE = ?${request.table === undefined ? '' : ` AND ${prefix}_TABLE = ?`}`;
-        const params = request.table === undefined ? [request.database] : [request.database, request.table];
-        if (request.partitions.length === 0) await tx.run(base, params);
-        for (const partition of request.partitions)
-          await tx.run(`${base} AND ${prefix}_PARTITION = ?`, [...params, partition]);
-      }
-    });
+    await this.db.transaction(async (tx) => await forgetCompactions(tx, request));
     return {};
   }
 
   async renameCompactions(request: RenameCompactionsRequest): Promise<Record<string, never>> {
-    await this.db.transaction(async (tx) => {
-      for (const [table, prefix] of [
-        ['COMPACTION_QUEUE', 'CQ'],
-        ['COMPLETED_COMPACTIONS', 'CC'],
-        ['COMPACTION_METRICS_CACHE', 'CMC'],
-      ]) {
-        const partition = request.fromPartition === undefined ? '' : `, ${prefix}_PARTITION = ?`;
-        await tx.run(
-          `UPDATE ${table} SET ${prefix}_DATABASE = ?, ${prefix}_TABLE = ?${partition} WHERE ${prefix}_DATABASE = ? AND ${prefix}_TABLE = ?${
-            request.fromPartition === undefined ? '' : ` AND ${prefix}_PARTITION = ?`
-          }`,
-          [
-            request.toDatabase,
-            request.toTable,
-            ...(request.fromPartition === undefined ? [] : [request.toPartition ?? null]),
-            request.fromDatabase,
-            request.fromTable,
-            ...(request.fromPartition === undefined ? [] : [request.fromPartition]),
-          ],
-        );
-      }
-    });
+    await this.db.transaction(async (tx) => await renameCompactions(tx, request));
     return {};
   }
 
@@ -281,10 +264,13 @@ export class CompactionQueue implements CompactionService {
     return this.db.dialect.nullSafeEquals('CQ_PARTITION', '?');
   }
 
-  private async update(id: bigint, assignments: string, params: readonly SqlValue[]): Promise<void> {
+  private async update(id: bigint, assignments: string, params: readonly SqlValue[], state: string): Promise<void> {
     await this.db.transaction(async (tx) => {
-      const { changes } = await tx.run(`UPDATE COMPACTION_QUEUE SET ${assignments} WHERE CQ_ID = ?`, [...params, id]);
-      if (changes === 0) throw noSuchCompaction(id);
+      const { changes } = await tx.run(
+        `UPDATE COMPACTION_QUEUE SET ${assignments} WHERE CQ_ID = ? AND CQ_STATE = '${state}'`,
+        [...params, id],
+      );
+      if (changes === 0) throw noSuchCompaction(id, stateName(stateOf(state)));
     });
   }
 
@@ -315,11 +301,15 @@ export class CompactionQueue implements CompactionService {
   }
 }
 
-async function nextId(tx: Tx): Promise<bigint> {
+async function selectNextId(tx: Tx): Promise<bigint> {
   const row = await tx.get<{ NCQ_NEXT: bigint }>(
     `SELECT NCQ_NEXT FROM NEXT_COMPACTION_QUEUE_ID ${tx.dialect.forUpdate}`,
   );
-  const id = row?.NCQ_NEXT ?? 1n;
+  return row?.NCQ_NEXT ?? 1n;
+}
+
+async function nextId(tx: Tx): Promise<bigint> {
+  const id = await selectNextId(tx);
   await tx.run('UPDATE NEXT_COMPACTION_QUEUE_ID SET NCQ_NEXT = ?', [id + 1n]);
   return id;
 }
@@ -338,21 +328,4 @@ async function insert(
 async function find(tx: Tx, id: bigint): Promise<Compaction | undefined> {
   const row = await tx.get<CompactionRow>(`SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE CQ_ID = ?`, [id]);
   return row === undefined ? undefined : compactionOf(row);
-}
-
-function filters(request: ShowCompactionsRequest): { sql: string; params: SqlValue[] } {
-  const terms: [string, SqlValue | undefined][] = [
-    ['CQ_ID = ?', request.id],
-    ['CQ_DATABASE = ?', request.database],
-    ['CQ_TABLE = ?', request.table],
-    ['CQ_PARTITION = ?', request.partition],
-    ['CQ_POOL_NAME = ?', request.poolName],
-    ['CQ_TYPE = ?', request.type === undefined ? undefined : typeCode(request.type)],
-    ['CQ_STATE = ?', request.state === undefined ? undefined : stateCode(request.state)],
-  ];
-  const used = terms.filter(([, value]) => value !== undefined);
-  return {
-    sql: used.length === 0 ? '' : `WHERE ${used.map(([term]) => term).join(' AND ')}`,
-    params: used.map(([, value]) => value),
-  };
 }

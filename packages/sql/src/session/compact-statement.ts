@@ -58,12 +58,10 @@ export async function compactStatement(
       orderBy: action.orderByText ?? '',
     });
     if (!answer.accepted) {
-      const state = stateName(answer.state);
-      if (answer.state === CompactionState.COMPACTION_STATE_REFUSED)
-        throw refused(table, partition, answer.errorMessage);
-      messages.push(
-        `Compaction already enqueued with id ${answer.id}; State ${state}${answer.errorMessage ? `; ${answer.errorMessage}` : ''}`,
-      );
+      const error = refused(table, answer.id, answer.errorMessage);
+      // Of many partitions one may be under way already: that is no reason to leave out the others.
+      if (targets.length === 1) throw error;
+      messages.push(error.message);
       continue;
     }
     messages.push(`Compaction enqueued with id ${answer.id}`);
@@ -73,10 +71,11 @@ export async function compactStatement(
   return { messages };
 }
 
-const refused = (table: Table, partition: string | undefined, why: string): SemanticError =>
+/** ErrorMsg.COMPACTION_REFUSED, whose blank between table and id is missing in Hive too. */
+const refused = (table: Table, id: bigint, why: string): SemanticError =>
   new SemanticError(
     10432,
-    `Compaction request for ${table.database}.${table.name}${partition === undefined ? '' : `/${partition}`} is refused, details: ${why}`,
+    `Compaction request for ${table.database}.${table.name}CompactionId: ${id} is refused, details: ${why}.`,
   );
 
 /** The whole table, one partition, or (a partitioned table without PARTITION) each of its partitions. */

@@ -1,0 +1,146 @@
+import { getAcidState, isHiddenName, parseAcidDirectoryName } from '@skep/acid';
+import { LONG_MAX, ValidTxnList, ValidWriteIdList } from '@skep/core';
+import type { Resource, Table } from '@skep/rpc';
+import { type FileSystem, joinPath } from '@skep/storage';
+import { forgettableWriteIds } from './cleaner-decision.js';
+import { findResource, isCleaningOff, isInsertOnly, tableOf } from './resource.js';
+import type { CompactorServices } from './services.js';
+
+/** A resource that could not be done with is left alone for a while, longer each time. */
+interface Rest {
+  readonly attempts: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Cleans resources with many or old aborted transactions of what these wrote, without a compaction
+ * (org.apache.hadoop.hive.ql.txn.compactor.handler.AbortedTxnCleaner).
+ */
+export class AbortCleaner {
+  private readonly resting = new Map<string, Rest>();
+
+  constructor(private readonly services: CompactorServices) {}
+
+  /** Answers how many folders were removed. */
+  async runOnce(signal?: AbortSignal): Promise<number> {
+    const { txns, conf, clock, log } = this.services;
+    const { candidates } = await txns.findCompactionCandidates({
+      abortedThreshold: conf.abortedTxnThreshold,
+      abortedTimeThresholdMs: BigInt(conf.abortedTxnTimeThresholdMs),
+      // Only what was aborted matters here.
+      sinceMs: BigInt(clock.now()) + 86_400_000n,
+    });
+    let removed = 0;
+    for (const { resource, tooManyAborts, hasOldAbort } of candidates) {
+      if (resource === undefined || !(tooManyAborts || hasOldAbort) || this.isResting(resource)) continue;
+      signal?.throwIfAborted();
+      try {
+        const result = await this.clean(resource);
+        removed += result.removed;
+        if (result.isDone) this.resting.delete(keyOf(resource));
+        else this.rest(resource);
+      } catch (error) {
+        log(`Cleaner of aborts: ${resource.database}.${resource.table} ${resource.partition ?? ''}: ${String(error)}`);
+        this.rest(resource);
+      }
+    }
+    return removed;
+  }
+
+  private isResting(resource: Resource): boolean {
+    return (this.resting.get(keyOf(resource))?.untilMs ?? 0) > this.services.clock.now();
+  }
+
+  private rest(resource: Resource): void {
+    const { conf, clock } = this.services;
+    const attempts = this.resting.get(keyOf(resource))?.attempts ?? 0;
+    const delayMs = conf.cleanerRetryRetentionMs * 2 ** Math.min(attempts, conf.cleanerRetryMaxAttempts);
+    this.resting.set(keyOf(resource), { attempts: attempts + 1, untilMs: clock.now() + delayMs });
+  }
+
+  /**
+   * What was aborted before the snapshot is nobody's: nobody sees it, and its writer has ended or hears of it. What was
+   * aborted since is for another round.
+   */
+  private async clean(resource: Resource): Promise<{ removed: number; isDone: boolean }> {
+    const { txns, conf } = this.services;
+    const table = await tableOf(this.services, resource.database, resource.table);
+    // A table that is gone may just be being renamed; the one that was dropped took its records along.
+    if (table === undefined || isCleaningOff(table)) return { removed: 0, isDone: false };
+    const { fs } = this.services;
+    if ((await fs.stat(table.sd?.location ?? '')) === undefined) return { removed: 0, isDone: false };
+    const isDynamic = table.partitionKeys.length > 0 && resource.partition === undefined;
+    if (!conf.cleanAbortsUsingCleaner && !isDynamic) return { removed: 0, isDone: true };
+    const { validTxns } = await txns.getValidTxns({});
+    const txnList = ValidTxnList.parse(validTxns);
+    const tables = [`${resource.database}.${resource.table}`];
+    const writeIds = ValidWriteIdList.parse((await txns.getValidWriteIds({ tables, validTxns })).validWriteIds[0]);
+    const folders = isDynamic ? await this.everyFolder(table) : await this.folderOf(table, resource);
+    let removed = 0;
+    let forgettable: readonly bigint[] = writeIds.abortedWriteIds;
+    for (const folder of folders) {
+      removed += await this.removeAborted(folder, writeIds, txnList, isInsertOnly(table));
+      const names = (await fs.list(folder)).map((entry) => entry.name);
+      forgettable = forgettableWriteIds(forgettable, names);
+    }
+    if (folders.length === 0 && !isDynamic) return { removed, isDone: false };
+    await txns.markCleaned({
+      resource,
+      highestWriteId: 0n,
+      abortedWriteIds: [...forgettable],
+      allAbortedBelow: false,
+      // The compactions that had ended by then: of those above the smallest open one some may have aborted since.
+      compactionTxnId: txnList.minOpenTxn === LONG_MAX ? txnList.highWatermark : txnList.minOpenTxn - 1n,
+    });
+    const isChanged = removed + forgettable.length > 0;
+    return { removed, isDone: isChanged && forgettable.length === writeIds.abortedWriteIds.length };
+  }
+
+  /** The resource's folder; a partition that never came to be in the catalog has its files in the default place. */
+  private async folderOf(table: Table, resource: Resource): Promise<string[]> {
+    const { fs } = this.services;
+    const found = await findResource(this.services, resource);
+    const folder = found?.location ?? joinPath(table.sd?.location ?? '', resource.partition ?? '');
+    return (await fs.stat(folder)) === undefined ? [] : [folder];
+  }
+
+  /**
+   * A dynamic-partition write that ended early may have left folders in any partition, those that it was about to make
+   * included: all that hold base or delta folders.
+   */
+  private async everyFolder(table: Table): Promise<string[]> {
+    const { catalog, fs } = this.services;
+    const names = { database: table.database, table: table.name, names: [] };
+    const { partitions } = await catalog.getPartitions(names);
+    const root = table.sd?.location ?? '';
+    const elsewhere = partitions.map(({ sd }) => sd?.location ?? '').filter((path) => !path.startsWith(`${root}/`));
+    const folders: string[] = [];
+    for (const top of [root, ...elsewhere]) {
+      if ((await fs.stat(top)) !== undefined) folders.push(...(await acidFolders(fs, top)));
+    }
+    return folders;
+  }
+
+  private async removeAborted(
+    folder: string,
+    writeIds: ValidWriteIdList,
+    txnList: ValidTxnList,
+    insertOnly: boolean,
+  ): Promise<number> {
+    const { fs } = this.services;
+    const { aborted } = await getAcidState(fs, folder, writeIds, txnList, { insertOnly, withoutFiles: true });
+    for (const path of aborted) await fs.delete(path, { recursive: true });
+    return aborted.length;
+  }
+}
+
+/** Folders at any depth that hold base or delta folders. */
+async function acidFolders(fs: FileSystem, folder: string): Promise<string[]> {
+  const entries = (await fs.list(folder)).filter((entry) => entry.isDirectory && !isHiddenName(entry.name));
+  const isAcid = (name: string) => parseAcidDirectoryName(name) !== undefined;
+  const found = entries.some((entry) => isAcid(entry.name)) ? [folder] : [];
+  for (const entry of entries) if (!isAcid(entry.name)) found.push(...(await acidFolders(fs, entry.path)));
+  return found;
+}
+
+const keyOf = ({ database, table, partition }: Resource): string => `${database}\0${table}\0${partition ?? ''}`;

@@ -1,0 +1,191 @@
+import {
+  type AcidState,
+  compactMajor,
+  compactMinor,
+  compactRebalance,
+  getAcidState,
+  MinorCompactionUnsupportedError,
+  parseAcidDirectoryName,
+} from '@skep/acid';
+import { SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core';
+import {
+  type Compaction,
+  CompactionType,
+  DataOperation,
+  LockComponent,
+  LockLevel,
+  LockState,
+  LockType,
+  TxnState,
+} from '@skep/rpc';
+import { joinPath } from '@skep/storage';
+import { type CompactedResource, findResource, isOrc, schemaOf } from './resource.js';
+import type { CompactorServices } from './services.js';
+import {
+  isEnoughToCompact,
+  needsCleaning,
+  type Outcome,
+  orcProperties,
+  refusalOf,
+  refused,
+} from './worker-decision.js';
+
+const nothingToDo = 'None of the compaction thresholds met, compaction request is refused!';
+const compactionAborted = 50006;
+
+/** The Worker's lock was not free at once. */
+class CompactionLockError extends SkepError {
+  constructor(job: Compaction, why: string) {
+    super('COMPACTION_LOCK', 'unavailable', `the lock on ${job.database}.${job.table} is not free: ${why}`);
+  }
+}
+
+/** One request carried out in an open transaction of its own: all that it writes is named by it, `_vT`. */
+export class CompactionRun {
+  /** Where folders of this transaction may be, once they may be. */
+  private location: string | undefined;
+
+  constructor(
+    private readonly services: CompactorServices,
+    private readonly job: Compaction,
+    private readonly txnId: bigint,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Locks, decides, writes, commits. */
+  async compact(): Promise<Outcome> {
+    const { txns, compactions, fs } = this.services;
+    const { job, txnId } = this;
+    await this.lock();
+    const resource = await findResource(this.services, job);
+    const refusal = resource === undefined ? gone : refusalOf(job, resource.table, resource.insertOnly);
+    if (resource === undefined || refusal !== undefined) return await this.refuse(refusal ?? gone);
+    const { validTxns } = await txns.getValidTxns({ txnId });
+    const tables = [`${job.database}.${job.table}`];
+    const reader = ValidWriteIdList.parse((await txns.getValidWriteIds({ tables, validTxns })).validWriteIds[0]);
+    const writeIds = ValidWriteIdList.forCompactor(reader);
+    await compactions.updateCompactorState({ id: job.id, txnId, highestWriteId: writeIds.highWatermark });
+    await this.record(writeIds.highWatermark);
+    const { insertOnly } = resource;
+    const state = await getAcidState(fs, resource.location, writeIds, ValidTxnList.parse(validTxns), { insertOnly });
+    if (isEnoughToCompact(job.type, state)) {
+      this.location = resource.location;
+      await this.write(resource, state, writeIds);
+      return await this.commit(false);
+    }
+    return needsCleaning(state) ? await this.commit(true) : await this.refuse(nothingToDo);
+  }
+
+  /**
+   * After an error: nothing of this transaction stays, unless it turns out to have committed although no answer said so.
+   * Where its fate cannot be learned nothing is touched, because others may see it: the Cleaner removes it should it not
+   * have committed.
+   */
+  async undo(cause: unknown): Promise<Outcome> {
+    const { txns, log } = this.services;
+    const { job, txnId } = this;
+    try {
+      const { abortedTxnIds } = await txns.abortTxns({ txnIds: [txnId], reasonCode: compactionAborted });
+      const state =
+        abortedTxnIds.length > 0
+          ? TxnState.TXN_STATE_ABORTED
+          : (await txns.getTxnStates({ txnIds: [txnId] })).states[0];
+      if (state === TxnState.TXN_STATE_COMMITTED) return await this.commit(false);
+      if (state === TxnState.TXN_STATE_ABORTED) await this.removeFolders();
+    } catch (error) {
+      log(`Worker: cannot undo compaction ${job.id} in transaction ${txnId} yet: ${String(error)}`);
+    }
+    return { kind: 'again', reason: cause };
+  }
+
+  private async commit(isOnlyObsolete: boolean): Promise<Outcome> {
+    const { commitId, commitTimeMs } = await this.services.txns.commitTxn({ txnId: this.txnId });
+    return { kind: 'ready', nextTxnId: commitId, commitTimeMs, isOnlyObsolete };
+  }
+
+  private async refuse(why: string): Promise<Outcome> {
+    await this.services.txns.commitTxn({ txnId: this.txnId });
+    return refused(why);
+  }
+
+  /** Written down before the first file is: while the record is there, an aborted compaction is never taken as committed. */
+  private async record(writeId: bigint): Promise<void> {
+    const { database, table, partition } = this.job;
+    const operation = DataOperation.DATA_OPERATION_COMPACT;
+    await this.services.txns.addWriteComponents({
+      txnId: this.txnId,
+      components: [{ resource: { database, table, partition }, operation, isDynamicPartitionWrite: false, writeId }],
+    });
+  }
+
+  private async write(resource: CompactedResource, state: AcidState, writeIds: ValidWriteIdList): Promise<void> {
+    const { job, txnId, signal } = this;
+    const { table, insertOnly } = resource;
+    const input = {
+      fs: this.services.fs,
+      state,
+      writeIds,
+      schema: schemaOf(table),
+      visibilityTxnId: txnId,
+      insertOnly,
+      fileFormat: isOrc(resource) ? 'orc' : 'other',
+      orc: { tableProperties: orcProperties(table.parameters, job.properties) },
+      signal,
+    } as const;
+    switch (job.type) {
+      case CompactionType.COMPACTION_TYPE_MAJOR:
+        await compactMajor(input);
+        return;
+      case CompactionType.COMPACTION_TYPE_REBALANCE:
+        await compactRebalance(job.numberOfBuckets === undefined ? input : { ...input, buckets: job.numberOfBuckets });
+        return;
+      default:
+        try {
+          await compactMinor(input);
+        } catch (error) {
+          // Tables of Hive 2: only a major compaction can rewrite their update events, and it is what they need.
+          if (!(error instanceof MinorCompactionUnsupportedError)) throw error;
+          await compactMajor(input);
+        }
+    }
+  }
+
+  /** A compaction reads: SHARED_READ. It never waits: the request fails, and the Initiator asks again. */
+  private async lock(): Promise<void> {
+    const { locks, user, host } = this.services;
+    const { job, txnId } = this;
+    const rebalance = job.type === CompactionType.COMPACTION_TYPE_REBALANCE;
+    const component = LockComponent.fromPartial({
+      type: rebalance ? LockType.LOCK_TYPE_EXCL_WRITE : LockType.LOCK_TYPE_SHARED_READ,
+      level: job.partition === undefined ? LockLevel.LOCK_LEVEL_TABLE : LockLevel.LOCK_LEVEL_PARTITION,
+      database: job.database,
+      table: job.table,
+      partition: job.partition,
+      operation: rebalance ? DataOperation.DATA_OPERATION_UPDATE : DataOperation.DATA_OPERATION_SELECT,
+      isTransactional: true,
+    });
+    const answer = await locks.lock({
+      components: [component],
+      txnId,
+      user,
+      host,
+      agentInfo: `compaction-${job.id}`,
+      zeroWaitRead: false,
+      exclusiveCtas: false,
+    });
+    if (answer.state === LockState.LOCK_STATE_ACQUIRED) return;
+    await locks.unlock({ lockId: answer.lockId });
+    throw new CompactionLockError(job, answer.errorMessage);
+  }
+
+  private async removeFolders(): Promise<void> {
+    const { fs } = this.services;
+    if (this.location === undefined || (await fs.stat(this.location)) === undefined) return;
+    for (const entry of await fs.list(this.location)) {
+      if (parseAcidDirectoryName(entry.name)?.visibilityTxnId !== this.txnId) continue;
+      await fs.delete(joinPath(this.location, entry.name), { recursive: true });
+    }
+  }
+}
+
+const gone = 'Table or partition is gone';
