@@ -230,8 +230,8 @@ export const mathFunctions: readonly ScalarFunction[] = [
   double('power pow', (a, b) => `pow(${a}, ${b})`, 2),
   js('sqrt', (x) => (x < 0 ? null : Math.sqrt(x))),
   js('cbrt', Math.cbrt),
-  // biome-ignore lint/suspicious/noApproximativeNumericConstant: not e, but what fdlibm has for it
   // V8 rounds this one value better than fdlibm, which Java's StrictMath and otherwise V8 follow.
+  // biome-ignore lint/suspicious/noApproximativeNumericConstant: not e, but what fdlibm has for it
   js('exp', (x) => (x === 1 ? 2.7182818284590455 : Math.exp(x))),
   js('ln', (x) => (x <= 0 ? null : Math.log(x))),
   js('log10', (x) => (x <= 0 ? null : Math.log10(x))),
