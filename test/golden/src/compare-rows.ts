@@ -5,6 +5,9 @@ export type Difference = string | undefined;
 
 const ROW_ID = /\{"writeid":(-?\d+),"bucketid":(-?\d+),"rowid":(-?\d+)\}/g;
 
+/** INPUT__FILE__NAME: which of its files holds a row is the writer's affair. */
+const FILE = /(file:\/[^\t"]*\/)(?:bucket_\d+|\d{6})(?:_\w+)*/g;
+
 /** The statement id inside a bucket property (org.apache.hadoop.hive.ql.io.BucketCodec, bits 11 to 0). */
 const statementIdOf = (bucketProperty: string): number => Number(bucketProperty) & 0xfff;
 
@@ -27,8 +30,8 @@ export interface RowRules {
 
 /** Masks what the rules leave open, in one row. */
 function masked(row: string, rules: RowRules): string {
-  if (!rules.maskRowIds) return row;
-  const text = maskRowIds(row);
+  if (!rules.maskRowIds) return row.replace(/(file:\/[^\t"]*)_v\d{7,}/g, '$1_vN');
+  const text = maskRowIds(row).replace(FILE, (_, folder) => `${folder.replace(/_v\d{7,}/g, '_vN')}<data file>`);
   if (!/row__id\s*\.\s*(bucketid|rowid)/i.test(rules.statement)) return text;
   const cells = text.split('\t');
   if (cells.length !== rules.columns.length) return text;

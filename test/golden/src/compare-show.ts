@@ -41,7 +41,7 @@ function maskProperty(row: string): string {
   return FIGURES.test(name) ? `${name}\t*` : [name, ...value].join('\t');
 }
 
-const maskLocation = (text: string, warehouse: string): string =>
+export const maskLocation = (text: string, warehouse: string): string =>
   text
     .replaceAll(`file://${warehouse}`, 'file:/warehouse')
     .replaceAll(`file:${warehouse}`, 'file:/warehouse')

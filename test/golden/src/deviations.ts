@@ -48,7 +48,7 @@ export function applyDeviation(deviation: Deviation, rows: readonly string[]): s
 
 /** Hive's failures that are its own mistake, wherever they occur. */
 const SUCCESS_RULES: Readonly<Record<string, RegExp>> = {
-  'merge-never-matches': /^\s*merge\b.*\bon\b.*\b(1\s*=\s*0|0\s*=\s*1|false)\b.*\bwhen\b/is,
+  'merge-never-matches': /^\s*merge\b.*?\bon\b((?!\bwhen\b).)*\b(1\s*=\s*0|0\s*=\s*1|false)\b/is,
 };
 
 /** Why a statement that failed in Hive must succeed; undefined where it must not. */

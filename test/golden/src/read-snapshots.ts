@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNull } from '@skep/orc';
 import type { GoldenCase, RecordedReadings, RecordedStep, RecordedTrinoTable } from './case-file.js';
@@ -53,6 +54,8 @@ function snapshotReadings(folder: string, step: RecordedStep, index: number): Re
   return Object.entries(step.tables ?? {}).flatMap(([name, recorded]) => {
     if (recorded.error !== undefined) return [];
     const table: FolderTable = { ...recorded, dir: join(folder, snapshot, name) };
+    // A view, or a table of somebody else's folder: there is nothing to read.
+    if (!recorded.transactional && !existsSync(table.dir)) return [];
     const { rows, rowCount } = recorded;
     return [{ step: index, statement: `${step.statement} ${name}`, table, ...(rows ? { rows } : { rowCount }) }];
   });

@@ -107,6 +107,7 @@ async function readOrc(table: FolderTable, dir: string): Promise<string[]> {
 async function readOther(table: FolderTable, dir: string, format: string): Promise<string[]> {
   const state = await getAcidState(fs, dir, writeIdsOf(table), ValidTxnList.parse(''), { insertOnly: true });
   const folders = [...(state.base ? [state.base] : []), ...state.deltas].map((folder) => folder.path);
+  if (state.originals.length > 0) folders.unshift(dir);
   const stored = /Parquet/.test(format) ? 'parquet' : 'textfile';
   const columns = table.columns.map((column) => `\`${nameOf(column)}\` ${column.slice(column.indexOf(':') + 1)}`);
   return await withScratchHome(async (execute) => {

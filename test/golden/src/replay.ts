@@ -6,7 +6,7 @@ import { CaseTables } from './case-tables.js';
 import { compareError, type GotError, gotError, hiveCodeOf } from './compare-error.js';
 import { compareFiles } from './compare-files.js';
 import { comparableRows, compareRows, type Difference, type RowRules, repeatedRowId } from './compare-rows.js';
-import { compareLines, mayHaveMore, showRule } from './compare-show.js';
+import { compareLines, maskLocation, mayHaveMore, showRule } from './compare-show.js';
 import { applyDeviation, applyRules, type DeviationList, deviationOf, mustSucceed, rightLines } from './deviations.js';
 import { describeError, GoldenError } from './golden-error.js';
 import { allRows, type Home, ORACLE_SETTINGS, openHome, type Session } from './home-port.js';
@@ -226,7 +226,7 @@ class Replay {
   private compareAnswer(step: RecordedStep, index: number, answer: Answer): Verdict {
     const { statement } = step;
     const recorded = (step.rows ?? []).filter((row): row is string => typeof row === 'string');
-    const rows = answer.rows ?? [];
+    const rows = (answer.rows ?? []).map((row) => maskLocation(row, this.warehouse));
     const columns = answer.columns ?? [];
     if (step.columns !== undefined && step.columns.join() !== columns.join()) {
       return { problem: 'other columns', expected: step.columns, got: columns };
