@@ -85,9 +85,10 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
   const identity = { user: userName(env), host: hostname(), agentInfo: currentAgentInfo() };
   const catalog = new Catalog(db);
   const log = options.log ?? (() => {});
+  const background = options.backgroundCompaction ?? false;
   const compactor = startCompactor(
     { txns, locks, catalog, compactions, fs, clock, conf: compactorConf(conf), ...identity, version, log },
-    { background: options.backgroundCompaction ?? false },
+    { background },
   );
   let asked = false;
   const services: Services = {
@@ -99,10 +100,14 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
     clock,
     warehouse: warehouseUri,
     identity,
-    wakeCompactor: () => {
-      asked = true;
-      compactor.wake();
-    },
+    ...(background
+      ? {
+          wakeCompactor: () => {
+            asked = true;
+            compactor.wake();
+          },
+        }
+      : {}),
   };
   const stop = new AbortController();
   const keepHouse = async (): Promise<void> => {
@@ -113,7 +118,6 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
   };
   await keepHouse();
   const housekeeper = housekeeping(keepHouse, stop.signal, log);
-  const background = options.backgroundCompaction ?? false;
   const sessions: Session[] = [];
   return {
     path,
@@ -131,18 +135,31 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
     async close() {
       stop.abort();
       await housekeeper;
+      if (asked) await finishRequests(services);
       await compactor.stop();
-      if (background && asked) await drain(compactor);
+      if (asked) await compactor.runCleanerOnce();
       for (const session of sessions) await session.close();
       await db.close();
     },
   };
 }
 
+const pollMs = 20;
+
 /** What was asked for in this process is done before it ends: nobody else would do it. */
-async function drain(compactor: Compactor): Promise<void> {
-  while (await compactor.runWorkerOnce());
-  await compactor.runCleanerOnce();
+async function finishRequests({ compactions, clock, identity }: Services): Promise<void> {
+  const own = `${identity.host}-${process.pid}`;
+  for (;;) {
+    const { compactions: all } = await compactions.showCompactions({ limit: 0n });
+    const isPending = all.some(
+      ({ state, workerId, poolName }) =>
+        // Requests of named pools are for others' Workers.
+        (state === CompactionState.COMPACTION_STATE_INITIATED && poolName === '') ||
+        (state === CompactionState.COMPACTION_STATE_WORKING && workerId === own),
+    );
+    if (!isPending) return;
+    await clock.sleep(pollMs);
+  }
 }
 
 function makeFolder(path: string): void {

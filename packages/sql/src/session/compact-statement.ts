@@ -44,19 +44,22 @@ export async function compactStatement(
   const targets = await compactionTargets(context, table, statement);
   const messages: string[] = [];
   for (const partition of targets) {
-    const answer = await context.services.compactions.compact({
-      database: table.database,
-      table: table.name,
-      partition,
-      type,
-      runAs: '',
-      properties: toRecord(action.properties),
-      initiatorId: `${context.services.identity.host}-manual`,
-      initiatorVersion: '',
-      poolName: action.pool ?? table.parameters['hive.compactor.worker.pool'] ?? '',
-      numberOfBuckets: action.buckets,
-      orderBy: action.orderByText ?? '',
-    });
+    const request = async () =>
+      await context.services.compactions.compact({
+        database: table.database,
+        table: table.name,
+        partition,
+        type,
+        runAs: '',
+        properties: toRecord(action.properties),
+        initiatorId: `${context.services.identity.host}-manual`,
+        initiatorVersion: '',
+        poolName: action.pool ?? table.parameters['hive.compactor.worker.pool'] ?? '',
+        numberOfBuckets: action.buckets,
+        orderBy: action.orderByText ?? '',
+      });
+    let answer = await request();
+    if (!answer.accepted && (await becomesFree(context, table, partition, signal))) answer = await request();
     if (!answer.accepted) {
       const error = refused(table, answer.id, answer.errorMessage);
       // Of many partitions one may be under way already: that is no reason to leave out the others.
@@ -70,6 +73,41 @@ export async function compactStatement(
   }
   return { messages };
 }
+
+/** Until then an earlier compaction by this very process is waited for, instead of refusing the next one. */
+const patienceMs = 30_000;
+
+/**
+ * Where the compactor runs in this process, an earlier request for the same resource is at work right now: a script that asks
+ * for a minor and then a major compaction gets both. False where nobody here works on it, or it takes too long.
+ */
+async function becomesFree(
+  context: SessionContext,
+  table: Table,
+  partition: string | undefined,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { clock, compactions, wakeCompactor } = context.services;
+  if (wakeCompactor === undefined) return false;
+  const untilMs = clock.now() + patienceMs;
+  for (let pollMs = firstPollMs; clock.now() < untilMs; pollMs = Math.min(pollMs * 2, 1000)) {
+    const found = await compactions.showCompactions({
+      database: table.database,
+      table: table.name,
+      partition,
+      limit: 0n,
+    });
+    if (!found.compactions.some((c) => c.partition === partition && isUnderWay(c.state))) return true;
+    wakeCompactor();
+    await clock.sleep(pollMs, signal);
+  }
+  return false;
+}
+
+const isUnderWay = (state: CompactionState): boolean =>
+  state === CompactionState.COMPACTION_STATE_INITIATED ||
+  state === CompactionState.COMPACTION_STATE_WORKING ||
+  state === CompactionState.COMPACTION_STATE_READY_FOR_CLEANING;
 
 /** ErrorMsg.COMPACTION_REFUSED, whose blank between table and id is missing in Hive too. */
 const refused = (table: Table, id: bigint, why: string): SemanticError =>
