@@ -11,6 +11,8 @@ import { textTable, timingOf } from './statistics.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const BATCH = 8192;
+/** Of our side before the first round, so that V8 has compiled what is measured; pyarrow is asked once. */
+const WARM_UP_MS = 300;
 
 type Codec = NonNullable<OrcWriterOptions['compression']>;
 const CODECS: readonly Codec[] = ['none', 'zlib', 'snappy', 'lz4', 'zstd'];
@@ -42,7 +44,7 @@ export async function main(args: string[]): Promise<number> {
     },
   });
   const rows = Number(values.rows ?? 500_000);
-  const rounds = Number(values.rounds ?? 3);
+  const rounds = Number(values.rounds ?? 7);
   const codecs = CODECS.filter((codec) => values.codec === undefined || values.codec.includes(codec));
   const shapes = SHAPES.filter((shape) => values.shape === undefined || values.shape.includes(shape.name));
   const python = join(root, '.cache/venv/bin/python');
@@ -79,15 +81,17 @@ class OrcBench {
     const own = join(this.work, `own-${++this.files}.orc`);
     const other = join(this.work, `other-${this.files}.orc`);
     let bytes = new Uint8Array(0);
-    const write = await this.median(async () => {
+    const write = async () => {
       bytes = await writeAll(shape, codec, batches);
-    });
+    };
+    await write();
     writeFileSync(own, bytes);
     const name = `${shape.name}, ${codec}`;
-    const theirWrite = await this.ask({ op: 'write', source: own, target: other, compression: PYARROW_NAME[codec] });
-    const lines: Line[] = [{ what: `${name}: write`, rows, ours: write, theirs: theirWrite }];
+    const question = { op: 'write', source: own, target: other, compression: PYARROW_NAME[codec] };
+    const written = { what: `${name}: write`, rows, ...(await this.compare(write, question)) };
+    const lines: Line[] = [written];
     lines.push(await this.read(`${name}: read ours`, own, rows));
-    if (theirWrite !== undefined) lines.push(await this.read(`${name}: read pyarrow's`, other, rows));
+    if (written.theirs !== undefined) lines.push(await this.read(`${name}: read pyarrow's`, other, rows));
     return lines;
   }
 
@@ -98,39 +102,47 @@ class OrcBench {
     const one = await this.read(`1 of 20 columns, ${codec}`, path, rows, ['c7']);
     const low = Math.floor(rows / 2);
     const high = low + Math.floor(rows / 100);
-    const ours = await this.median(async () => {
-      const sarg: ReadOptions['sarg'] = { op: 'between', column: 'c0', low: BigInt(low), high: BigInt(high) };
-      readAll(readFileSync(path), { sarg });
-    });
-    const theirs = await this.ask({ op: 'filter', path, column: 'c0', low, high });
-    return [one, { what: `1 % by a search argument, ${codec}`, rows, ours, theirs }];
+    const sarg: ReadOptions['sarg'] = { op: 'between', column: 'c0', low: BigInt(low), high: BigInt(high) };
+    const filter = async () => void readAll(readFileSync(path), { sarg });
+    const times = await this.compare(filter, { op: 'filter', path, column: 'c0', low, high });
+    return [one, { what: `1 % by a search argument, ${codec}`, rows, ...times }];
   }
 
   private async read(what: string, path: string, rows: number, columns?: readonly string[]): Promise<Line> {
     const bytes = readFileSync(path);
-    const ours = await this.median(async () => {
+    const work = async () => {
       const { schema } = openOrcSync(memorySource(bytes));
       const include = columns && new Set(columns.map((name) => schema.children[schema.fieldNames.indexOf(name)].id));
       readAll(bytes, include === undefined ? {} : { include });
-    });
-    const theirs = await this.ask({ op: 'read', path, ...(columns === undefined ? {} : { columns }) });
-    return { what, rows, ours, theirs };
+    };
+    const question = { op: 'read', path, ...(columns === undefined ? {} : { columns }) };
+    return { what, rows, ...(await this.compare(work, question)) };
   }
 
-  private async median(work: () => Promise<void>): Promise<number> {
-    await work();
-    const times: number[] = [];
+  /** Medians of rounds in turn, so that what else the machine does meets both sides alike. */
+  private async compare(work: () => Promise<void>, question: object): Promise<Pick<Line, 'ours' | 'theirs'>> {
+    const warm = performance.now();
+    do await work();
+    while (performance.now() - warm < WARM_UP_MS);
+    await this.ask(question);
+    const ours: number[] = [];
+    const theirs: number[] = [];
     for (let i = 0; i < this.rounds; i++) {
       const start = performance.now();
       await work();
-      times.push(performance.now() - start);
+      ours.push((performance.now() - start) / 1000);
+      const seconds = await this.ask(question);
+      if (seconds !== undefined) theirs.push(seconds);
     }
-    return timingOf(times).median / 1000;
+    return {
+      ours: timingOf(ours).median,
+      theirs: theirs.length === 0 ? undefined : timingOf(theirs).median,
+    };
   }
 
   private async ask(request: object): Promise<number | undefined> {
     if (this.peer === undefined) return undefined;
-    const { seconds, error } = await this.peer.ask({ rounds: this.rounds, ...request });
+    const { seconds, error } = await this.peer.ask({ rounds: 1, ...request });
     if (error !== undefined) process.stderr.write(`pyarrow: ${error}\n`);
     return seconds;
   }

@@ -7,6 +7,8 @@ import { CorruptFileError } from '@skep/core';
 export class ByteCursor {
   lo = 0;
   hi = 0;
+  /** Of `bytes`, for big endian loads. */
+  readonly view: DataView;
 
   constructor(
     readonly bytes: Uint8Array,
@@ -14,6 +16,7 @@ export class ByteCursor {
     /** Named in errors; the offset there is within the (decompressed) stream. */
     readonly name: string,
   ) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     if (!(at >= 0 && at <= bytes.length)) {
       throw this.corrupt(`position ${at} is outside the stream of ${bytes.length} bytes`);
     }

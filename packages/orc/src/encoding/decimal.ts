@@ -23,7 +23,34 @@ export class DecimalDecoder {
     const { bytes } = input;
     const end = bytes.length;
     let at = input.at;
-    for (let q = from * 4, stop = (from + count) * 4; q < stop; q += 4) {
+    const stop = (from + count) * 4;
+    for (let q = from * 4; q < stop; q += 4) {
+      if (at + 4 <= end) {
+        // Most values have at most four groups of seven bits.
+        let value = bytes[at];
+        let groups = 1;
+        if (value >= 0x80) {
+          value = (value & 0x7f) | (bytes[at + 1] << 7);
+          groups = 2;
+          if (value >= 0x4000) {
+            value = (value & 0x3fff) | (bytes[at + 2] << 14);
+            groups = 3;
+            if (value >= 0x200000) {
+              value = (value & 0x1fffff) | (bytes[at + 3] << 21);
+              groups = 4;
+            }
+          }
+        }
+        if (value < 0x10000000) {
+          const sign = -(value & 1);
+          quarters[q] = (value >>> 1) ^ sign;
+          quarters[q + 1] = sign;
+          quarters[q + 2] = sign;
+          quarters[q + 3] = sign;
+          at += groups;
+          continue;
+        }
+      }
       let w0 = 0;
       let w1 = 0;
       let w2 = 0;

@@ -13,7 +13,7 @@ export abstract class IntegerDecoder {
   protected readonly pairs: Int32Array;
   protected narrow = true;
   protected runLength = 0;
-  private used = 0;
+  protected used = 0;
 
   constructor(
     bytes: Uint8Array,
@@ -30,9 +30,27 @@ export abstract class IntegerDecoder {
   /** Decodes the next run: sets narrow, runLength (at least 1) and the values. */
   protected abstract decodeRun(): void;
 
+  /** Decodes the next run straight into out[at, …) when it has at most `room` int32 values: how many; 0: not possible. */
+  protected straightInts(_out: Int32Array, _at: number, _room: number): number {
+    return 0;
+  }
+
+  /** As straightInts, into halves from out[2 at] on. */
+  protected straightLongs(_out: Int32Array, _at: number, _room: number): number {
+    return 0;
+  }
+
   /** Fills out[from, from + count). A value outside int32 is corruption: the column's type or a length says so. */
   readInts(out: Int32Array, from: number, count: number): void {
     for (let at = from, left = count; left > 0; ) {
+      if (this.used === this.runLength) {
+        const straight = this.straightInts(out, at, left);
+        if (straight > 0) {
+          at += straight;
+          left -= straight;
+          continue;
+        }
+      }
       const taken = this.available(left);
       const start = this.used;
       if (this.narrow) {
@@ -55,14 +73,22 @@ export abstract class IntegerDecoder {
   /** Fills out[from, from + count) with lengths: as readInts, and a negative one is corruption too. */
   readLengths(out: Int32Array, from: number, count: number): void {
     this.readInts(out, from, count);
-    for (let i = from; i < from + count; i++) {
-      if (out[i] < 0) throw this.input.corrupt('a length is negative');
-    }
+    let signs = 0;
+    for (let i = from; i < from + count; i++) signs |= out[i];
+    if (signs < 0) throw this.input.corrupt('a length is negative');
   }
 
   readLongs(out: BigInt64Array, from: number, count: number): void {
     const halves = new Int32Array(out.buffer, out.byteOffset, out.length * 2);
     for (let at = from * 2, left = count; left > 0; ) {
+      if (this.used === this.runLength) {
+        const straight = this.straightLongs(halves, at >>> 1, left);
+        if (straight > 0) {
+          at += straight * 2;
+          left -= straight;
+          continue;
+        }
+      }
       const taken = this.available(left);
       const start = this.used;
       if (this.narrow) {
@@ -89,9 +115,10 @@ export abstract class IntegerDecoder {
     for (let at = from, left = count; left > 0; ) {
       const taken = this.available(left);
       const start = this.used;
+      const { narrow, ints, pairs } = this;
       for (let i = start; i < start + taken; i++) {
-        const lo = this.narrow ? this.ints[i] : this.pairs[2 * i];
-        const hi = this.narrow ? lo >> 31 : this.pairs[2 * i + 1];
+        const lo = narrow ? ints[i] : pairs[2 * i];
+        const hi = narrow ? lo >> 31 : pairs[2 * i + 1];
         const zeros = lo & 7;
         const digits = hi * 0x20000000 + (lo >>> 3);
         const nanos = zeros === 0 ? digits : digits * POWERS_OF_TEN[zeros + 1];

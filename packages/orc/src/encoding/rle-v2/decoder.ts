@@ -1,5 +1,6 @@
 import { IntegerDecoder } from '../integer-decoder.js';
 import { packedBytes, unpackInts, unpackPairs } from './bit-packing.js';
+import { OVERREAD_BYTES, unpackIntsStraight, unpackLongsStraight } from './unpack-kernels.js';
 import { closestFixedBits, decodeBitWidth } from './widths.js';
 
 /** Values in the longest run. */
@@ -39,6 +40,43 @@ export class RleV2Decoder extends IntegerDecoder {
       default:
         this.delta(first);
     }
+  }
+
+  protected override straightInts(out: Int32Array, at: number, room: number): number {
+    const { input, signed } = this;
+    const size = this.straightBytes(room);
+    if (size === 0) return 0;
+    const { bytes, view } = input;
+    const width = decodeBitWidth((bytes[input.at] >>> 1) & 31);
+    // Unsigned values of 32 bits and more need the check that they fit.
+    if (width > 32 || (width === 32 && !signed)) return 0;
+    const count = (((bytes[input.at] & 1) << 8) | bytes[input.at + 1]) + 1;
+    unpackIntsStraight(view, bytes, input.at + 2, width, signed ? 1 : 0, out, at, count);
+    input.at += size;
+    return count;
+  }
+
+  protected override straightLongs(out: Int32Array, at: number, room: number): number {
+    if (!this.signed) return 0;
+    const { input } = this;
+    const size = this.straightBytes(room);
+    if (size === 0) return 0;
+    const { bytes, view } = input;
+    const width = decodeBitWidth((bytes[input.at] >>> 1) & 31);
+    const count = (((bytes[input.at] & 1) << 8) | bytes[input.at + 1]) + 1;
+    if (!unpackLongsStraight(view, input.at + 2, width, out, at, count)) return 0;
+    input.at += size;
+    return count;
+  }
+
+  /** Bytes of the run at hand when it is direct, has at most `room` values and kernels may read behind it; else 0. */
+  private straightBytes(room: number): number {
+    const { bytes, at } = this.input;
+    if (bytes.length - at < 2 || bytes[at] >>> 6 !== 1) return 0;
+    const count = (((bytes[at] & 1) << 8) | bytes[at + 1]) + 1;
+    if (count > room) return 0;
+    const size = 2 + packedBytes(count, decodeBitWidth((bytes[at] >>> 1) & 31));
+    return size + OVERREAD_BYTES > bytes.length - at ? 0 : size;
   }
 
   private shortRepeat(first: number): void {

@@ -25,7 +25,9 @@ export function decimalReader(source: ColumnSource): ColumnReader {
     const scales = new Int32Array(rows.count);
     secondary.readInts(scales, 0, rows.count);
     const quarters = new Int32Array(words.buffer);
-    for (let i = 0; i < scales.length; i++) {
+    let others = 0;
+    for (let i = 0; i < scales.length; i++) others |= scales[i] ^ scale;
+    for (let i = 0; others !== 0 && i < scales.length; i++) {
       if (scales[i] < scale) multiply(quarters, 4 * i, scale - scales[i]);
       else if (scales[i] > scale) setWords(words, i, withoutDigits(words, i, scales[i] - scale));
     }
