@@ -1,20 +1,25 @@
-import { formatAcidDirectoryName, formatOriginalFileName, parseBucketFileName } from '@skep/acid';
+import { formatOriginalFileName, parseBucketFileName } from '@skep/acid';
+import type { ByteSource } from '@skep/core';
 import { openOrc } from '@skep/orc';
 import type { Table } from '@skep/rpc';
-import { type FileEntry, joinPath, readFile, writeFile } from '@skep/storage';
+import { type FileEntry, joinPath } from '@skep/storage';
+import { freeName, publish, stagingFolder } from '../formats/index.js';
 import type { LoadStatement } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
 import { formatOf } from './file-format.js';
-import { isInsertOnly, isTransactional } from './lock-plan.js';
+import { isFullAcid, isTransactional } from './lock-plan.js';
 import { nameOf, newPartition, partitionValues, specText } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
+import type { StatementTransaction } from './statement-transaction.js';
+import { folderName } from './table-writer.js';
 import { done } from './text-result.js';
 
 /**
- * LOAD DATA [LOCAL] INPATH: files go as they are into delta_W_W_S (or base_W with OVERWRITE), where their rows get
- * ROW__IDs by position; LOCAL copies, otherwise they are moved (org.apache.hadoop.hive.ql.parse.LoadSemanticAnalyzer).
+ * LOAD DATA [LOCAL] INPATH: files go as they are into delta_W_W_S (or base_W with OVERWRITE), where those of a full ACID
+ * table get bucket names and their rows ROW__IDs by position, or into the folder of a table that is not transactional;
+ * LOCAL copies, otherwise they are moved (org.apache.hadoop.hive.ql.parse.LoadSemanticAnalyzer).
  */
 export async function loadData(
   context: SessionContext,
@@ -25,8 +30,8 @@ export async function loadData(
     context,
     async () => {
       const table = await resolveTable(context, statement.table);
-      if (formatOf(table.sd?.inputFormat ?? '') !== 'orc')
-        throw new UnsupportedError('LOAD DATA into a table that is not ORC');
+      if (formatOf(table.sd?.inputFormat ?? '') === undefined)
+        throw new UnsupportedError(`LOAD DATA into a table whose files are ${table.sd?.inputFormat}`);
       const values = statement.partition === undefined ? new Map() : partitionValues(table, statement.partition);
       if (values.size !== table.partitionKeys.length || [...values.values()].includes(undefined)) {
         throw new SemanticError(
@@ -52,27 +57,9 @@ export async function loadData(
         ],
         run: async (transaction) => {
           const location = await targetLocation(context, table, partition);
-          const directory = isTransactional(table)
-            ? joinPath(
-                location,
-                folderName(
-                  await transaction.writeIdOf(table.database, table.name),
-                  transaction.nextStatementId(),
-                  statement,
-                ),
-              )
-            : location;
-          const { fs } = context.services;
-          if (!isTransactional(table) && statement.overwrite && (await fs.stat(location)) !== undefined) {
-            for (const entry of await fs.list(location)) await fs.delete(entry.path, { recursive: true });
-          }
-          await fs.mkdirs(directory);
-          const taken = new Set((await fs.list(directory)).map((entry) => entry.name));
-          for (const [i, source] of sources.entries()) {
-            const target = joinPath(directory, freeName(source.name, i, taken));
-            if (statement.local) await writeFile(fs, target, await readFile(fs, source.path));
-            else await fs.rename(source.path, target);
-          }
+          if (isTransactional(table))
+            await loadTransactional(context, transaction, table, location, sources, statement);
+          else await loadPlain(context, transaction, location, sources, statement);
           return done;
         },
       };
@@ -81,19 +68,73 @@ export async function loadData(
   );
 }
 
-const folderName = (writeId: bigint, statementId: number, statement: LoadStatement): string =>
-  statement.overwrite
-    ? formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId: 0n })
-    : formatAcidDirectoryName({
-        kind: 'delta',
-        minWriteId: writeId,
-        maxWriteId: writeId,
-        statementId,
-        visibilityTxnId: 0n,
-      });
+async function loadTransactional(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  table: Table,
+  location: string,
+  sources: readonly FileEntry[],
+  statement: LoadStatement,
+): Promise<void> {
+  const { fs } = context.services;
+  const writeId = await transaction.writeIdOf(table.database, table.name);
+  const directory = joinPath(location, folderName(writeId, transaction.nextStatementId(), statement.overwrite));
+  await fs.mkdirs(directory);
+  const taken = new Set((await fs.list(directory)).map((entry) => entry.name));
+  for (const [i, source] of sources.entries()) {
+    // Other tables than full ACID ones keep the names: text may be compressed, which only its name tells.
+    const name = isFullAcid(table) ? bucketName(source.name, i, taken) : freeName(source.name, taken);
+    const target = joinPath(directory, name);
+    if (statement.local) await copyFile(context, source.path, target);
+    else await fs.rename(source.path, target);
+  }
+}
+
+/** Local files are copied into a hidden folder first, so that a copy that fails leaves nothing behind. */
+async function loadPlain(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  location: string,
+  sources: readonly FileEntry[],
+  statement: LoadStatement,
+): Promise<void> {
+  const { fs } = context.services;
+  const staging = stagingFolder(location, transaction.txnId, transaction.nextStatementId());
+  const files: { path: string; name: string }[] = [];
+  try {
+    for (const { path, name } of sources) {
+      const ready = statement.local ? joinPath(staging, name) : path;
+      if (statement.local) await copyFile(context, path, ready);
+      files.push({ path: ready, name });
+    }
+    await publish(fs, [{ location, files, overwrite: statement.overwrite, staging }]);
+  } catch (cause) {
+    await fs.delete(staging, { recursive: true });
+    throw cause;
+  }
+}
+
+const copyBytes = 1 << 22;
+
+async function copyFile(context: SessionContext, from: string, to: string): Promise<void> {
+  const { fs } = context.services;
+  const source = await fs.open(from);
+  const sink = await fs.create(to);
+  try {
+    for (let at = 0; at < source.size; at += copyBytes) {
+      await sink.write(await source.slice(at, Math.min(source.size, at + copyBytes)));
+    }
+    await sink.close();
+  } catch (cause) {
+    await sink.abort();
+    throw cause;
+  } finally {
+    await source.close?.();
+  }
+}
 
 /** The file's own name where it is one of a bucket, otherwise the next number; `_copy_N` where that is taken. */
-function freeName(name: string, index: number, taken: Set<string>): string {
+function bucketName(name: string, index: number, taken: Set<string>): string {
   const { kind, bucket } = parseBucketFileName(name);
   const number = kind === 'original' && bucket !== undefined ? bucket : index;
   for (let copy = 0; ; copy++) {
@@ -123,7 +164,7 @@ async function sourceFiles(context: SessionContext, statement: LoadStatement): P
   return entries;
 }
 
-/** Files that already hold ACID columns cannot be loaded as plain rows (Hive's 10413); others must be ORC. */
+/** What the files are must fit the table. */
 async function checkSources(
   context: SessionContext,
   table: Table,
@@ -131,20 +172,49 @@ async function checkSources(
   statement: LoadStatement,
 ): Promise<void> {
   for (const source of sources) {
-    const bytes = await context.services.fs.open(source.path);
-    const reader = await openOrc(bytes);
-    const isAcid =
-      reader.schema.fieldNames.join() === 'operation,originalTransaction,bucket,rowId,currentTransaction,row';
-    await bytes.close?.();
-    if (isAcid && !isInsertOnly(table)) {
-      throw new SemanticError(
-        10413,
-        `${source.path} was created by an ACID table, as its columns say: it cannot be loaded`,
-        {
-          position: statement.position,
-        },
-      );
+    checkBucket(table, source);
+    if (source.sizeBytes === 0) continue;
+    const file = await context.services.fs.open(source.path);
+    try {
+      await checkContent(table, file, statement);
+    } finally {
+      await file.close?.();
     }
+  }
+}
+
+/** Hive rewrites such a LOAD as an INSERT … SELECT; putting rows into the wrong buckets would lose them for joins. */
+function checkBucket(table: Table, source: FileEntry): void {
+  const buckets = table.sd?.bucketColumns.length === 0 ? 0 : (table.sd?.numBuckets ?? 0);
+  if (buckets <= 0) return;
+  const { kind, bucket } = parseBucketFileName(source.name);
+  if (kind === 'original' && bucket !== undefined && bucket < buckets) return;
+  throw new UnsupportedError(
+    `LOAD DATA of ${source.name}, whose name is none of the ${buckets} buckets of ${table.database}.${table.name},`,
+  );
+}
+
+/** Files that already hold ACID columns cannot be loaded as plain rows (Hive's 10413); others must be of the table's format. */
+async function checkContent(table: Table, file: ByteSource, statement: LoadStatement): Promise<void> {
+  const format = formatOf(table.sd?.inputFormat ?? '');
+  if (format === 'textfile') return;
+  const magic = format === 'orc' ? 'ORC' : 'PAR1';
+  const head = await file.slice(0, Math.min(file.size, magic.length));
+  if (new TextDecoder('latin1').decode(head) !== magic) {
+    throw new SemanticError(
+      40000,
+      `Unable to load data to destination table. Error: The file that you are trying to load does not match the file format of the destination table.`,
+      { position: statement.position },
+    );
+  }
+  if (format !== 'orc' || !isFullAcid(table)) return;
+  const { schema } = await openOrc(file);
+  if (schema.fieldNames.join() === 'operation,originalTransaction,bucket,rowId,currentTransaction,row') {
+    throw new SemanticError(
+      10413,
+      `${file.path} was created by an ACID table, as its columns say: it cannot be loaded`,
+      { position: statement.position },
+    );
   }
 }
 

@@ -2,9 +2,10 @@ import { type AcidState, getAcidState } from '@skep/acid';
 import { ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { openOrc } from '@skep/orc';
 import type { Partition, Table } from '@skep/rpc';
+import { countRows, type FileLayout } from '../formats/index.js';
 import type { SessionContext } from './context.js';
-import { formatOf } from './file-format.js';
 import { isFullAcid, isTransactional } from './lock-plan.js';
+import { layoutOf, readableFormat } from './table-scan.js';
 
 interface Figures {
   files: number;
@@ -14,14 +15,14 @@ interface Figures {
 
 /**
  * A table's (or a partition's) basic statistics as its committed files have them now, in place of the figures of its last
- * definition: rows are inserts less delete events, from the files' footers.
+ * definition: rows are inserts less delete events, from the files' footers (lines of text are counted).
  */
 export async function withLiveStatistics(
   context: SessionContext,
   table: Table,
   partition?: Partition,
 ): Promise<{ table: Table; partition?: Partition }> {
-  if (table.tableType === 'VIRTUAL_VIEW' || formatOf(table.sd?.inputFormat ?? '') !== 'orc') {
+  if (table.tableType === 'VIRTUAL_VIEW' || readableFormat(table.sd) === undefined) {
     return partition === undefined ? { table } : { table, partition };
   }
   if (partition !== undefined) {
@@ -65,16 +66,22 @@ async function figuresOf(context: SessionContext, table: Table, locations: reado
     ? ValidWriteIdList.parse((await txns.getValidWriteIds({ tables: [name], validTxns })).validWriteIds[0])
     : ValidWriteIdList.allValid();
   const figures: Figures = { files: 0, rows: 0n, bytes: 0 };
+  const layout = layoutOf(table);
   for (const location of locations) {
     const state = await getAcidState(fs, location, writeIds, ValidTxnList.parse(validTxns), {
       insertOnly: !isFullAcid(table),
     });
-    await addFigures(context, state, figures);
+    await addFigures(context, layout, state, figures);
   }
   return figures;
 }
 
-async function addFigures(context: SessionContext, state: AcidState, figures: Figures): Promise<void> {
+async function addFigures(
+  context: SessionContext,
+  layout: FileLayout | undefined,
+  state: AcidState,
+  figures: Figures,
+): Promise<void> {
   const files = [
     ...state.originals.map((file) => ({ file, sign: 1n })),
     ...(state.base?.files ?? []).map((file) => ({ file, sign: 1n })),
@@ -86,6 +93,10 @@ async function addFigures(context: SessionContext, state: AcidState, figures: Fi
     figures.files += 1;
     figures.bytes += file.sizeBytes;
     if (file.sizeBytes === 0) continue;
+    if (layout !== undefined) {
+      figures.rows += sign * BigInt(await countRows(context.services.fs, layout, file));
+      continue;
+    }
     const source = await context.services.fs.open(file.path);
     const reader = await openOrc(source);
     figures.rows += sign * BigInt(reader.numberOfRows);
@@ -93,11 +104,12 @@ async function addFigures(context: SessionContext, state: AcidState, figures: Fi
   }
 }
 
-/** How many rows a table or some of its folders hold now. */
+/** How many rows a table or some of its folders hold now; 0 where skep cannot read the files. */
 export async function liveRowCount(
   context: SessionContext,
   table: Table,
   locations: readonly string[],
 ): Promise<bigint> {
+  if (readableFormat(table.sd) === undefined) return 0n;
   return (await figuresOf(context, table, locations)).rows;
 }

@@ -11,12 +11,13 @@ import {
   vectorOf,
   vectorValue,
 } from '@skep/orc';
-import type { Partition, Table } from '@skep/rpc';
+import type { Partition, StorageDescriptor, Table } from '@skep/rpc';
+import { type FileLayout, type PreparedFiles, prepareFiles } from '../formats/index.js';
 import type { ColumnBatch, ScanHandle, ScanRequest, TableSource } from '../query.js';
 import { parseTypeName, toTypeDescription } from '../query.js';
 import type { SessionContext } from './context.js';
 import { UnsupportedError } from './errors.js';
-import { formatOf } from './file-format.js';
+import { fileFormats, formatOf } from './file-format.js';
 import { isFullAcid, isInsertOnly, isTransactional } from './lock-plan.js';
 import { fileConjuncts, mayMatch } from './partition-pruning.js';
 import { partitionVector } from './partition-value.js';
@@ -26,6 +27,32 @@ import type { StatementTransaction } from './statement-transaction.js';
 /** A table's columns, without the partition columns, as ORC's struct. */
 export const tableSchema = (table: Table): TypeDescription =>
   createStruct((table.sd?.columns ?? []).map((c) => [c.name, toTypeDescription(parseTypeName(c.type))] as const));
+
+/**
+ * How the files of a table or partition are read and written; undefined: ORC. Formats that are known but not done are
+ * refused: by input format, and text also by its SerDe.
+ */
+export function layoutOf(table: Table, sd: StorageDescriptor | undefined = table.sd): FileLayout | undefined {
+  const format = readableFormat(sd);
+  if (format === 'orc') return undefined;
+  if (format === undefined) {
+    const what = formatOf(sd?.inputFormat ?? '') === undefined ? sd?.inputFormat : sd?.serde?.serializationLib;
+    throw new UnsupportedError(`${table.database}.${table.name}, whose files are ${what},`);
+  }
+  return {
+    format,
+    columns: (table.sd?.columns ?? []).map((column) => ({ name: column.name, type: parseTypeName(column.type) })),
+    serdeParameters: sd?.serde?.parameters ?? {},
+    tableProperties: table.parameters,
+  };
+}
+
+/** undefined: skep has no reader for such files. Text may be of any SerDe, of which it has Hive's own. */
+export function readableFormat(sd: StorageDescriptor | undefined): ReturnType<typeof formatOf> {
+  const format = formatOf(sd?.inputFormat ?? '');
+  const serde = sd?.serde?.serializationLib ?? '';
+  return format === 'textfile' && serde !== '' && serde !== fileFormats.textfile.serde ? undefined : format;
+}
 
 /** The virtual columns that every table has, by lower-case name. */
 const rowIdColumn = 'row__id';
@@ -37,6 +64,8 @@ const blockOffsetColumn = 'block__offset__inside__file';
 interface ScannedFolder {
   readonly partition: Partition | undefined;
   readonly splits: readonly AcidSplit[];
+  /** Of formats other than ORC: what is read instead of the splits' ORC rows. */
+  readonly files: PreparedFiles | undefined;
 }
 
 /** What a scan is going to read, for EXPLAIN. */
@@ -48,18 +77,16 @@ export interface PreparedScan extends TableSource {
 
 /**
  * A table under a statement's snapshot, ready to be scanned without waiting: partitions that the predicate rules out are
- * left out, folders are listed, splits are planned.
+ * left out, folders are listed, splits are planned. `columns`: the ones that a scan may ask for, all when absent; Parquet
+ * files are read ahead, so they cost memory.
  */
 export async function prepareScan(
   context: SessionContext,
   transaction: StatementTransaction,
   table: Table,
   predicate: readonly Sarg[],
+  columns?: readonly string[],
 ): Promise<PreparedScan> {
-  const format = formatOf(table.sd?.inputFormat ?? '');
-  if (format !== 'orc') {
-    throw new UnsupportedError(`Reading ${table.database}.${table.name}, whose files are ${table.sd?.inputFormat},`);
-  }
   const schema = tableSchema(table);
   const writeIds = isTransactional(table)
     ? ValidWriteIdList.parse(await transaction.validWriteIdsOf(table.database, table.name))
@@ -74,7 +101,11 @@ export async function prepareScan(
   for (const partition of chosen) {
     const location = partition?.sd?.location ?? table.sd?.location ?? '';
     const state = await getAcidState(context.services.fs, location, writeIds, txns, { insertOnly });
-    folders.push({ partition, splits: await planSplits(context.services.fs, state, { insertOnly }) });
+    const splits = await planSplits(context.services.fs, state, { insertOnly });
+    const layout = layoutOf(table, partition?.sd ?? table.sd);
+    if (layout !== undefined && isFullAcid(table)) throw new UnsupportedError('A full ACID table that is not ORC');
+    const files = layout && (await prepareSplits(context, layout, splits, columns));
+    folders.push({ partition, splits, files });
   }
   const includeDeleted = table.parameters['acid.fetch.deleted.rows']?.toLowerCase() === 'true';
   const scanOptions = { schema, writeIds, includeDeleted: includeDeleted && isFullAcid(table) };
@@ -83,6 +114,17 @@ export async function prepareScan(
     partitionCount: partitions.length,
     scan: (request) => scan(context, table, schema, folders, request, scanOptions),
   };
+}
+
+async function prepareSplits(
+  context: SessionContext,
+  layout: FileLayout,
+  splits: readonly AcidSplit[],
+  columns: readonly string[] | undefined,
+): Promise<PreparedFiles> {
+  const wanted = layout.columns.flatMap(({ name }, i) => ((columns?.includes(name) ?? true) ? [i] : []));
+  const files = splits.flatMap((split) => (split.kind === 'events' ? [] : [split.file]));
+  return await prepareFiles(context.services.fs, layout, files, wanted);
 }
 
 /** The partitions of a table; `[undefined]` for one that has no partition columns. */
@@ -160,10 +202,27 @@ function* scanFolders(
   for (const folder of folders) {
     for (const split of folder.splits) {
       const path = split.kind === 'events' ? (split.files[0]?.file.path ?? '') : split.file.path;
-      for (const batch of scanSplitSync(context.services.fs, split, options)) {
+      const batches =
+        folder.files === undefined
+          ? scanSplitSync(context.services.fs, split, options)
+          : plainBatches(folder.files, path, options);
+      for (const batch of batches) {
         if (batch.length > 0) yield { length: batch.length, columns: columns(batch, folder, path) };
       }
     }
+  }
+  return undefined;
+}
+
+/** Rows of a file that is not ORC. */
+function* plainBatches(
+  files: PreparedFiles,
+  path: string,
+  { schema, columns = [] }: ScanOptions,
+): Generator<AcidBatch, undefined, undefined> {
+  const fieldNames = columns.map((i) => schema.fieldNames[i]);
+  for (const { length, columns: children } of files.rows(path, columns)) {
+    yield { length, root: { kind: 'struct', length, fieldNames, children } };
   }
   return undefined;
 }

@@ -1,14 +1,22 @@
-import { type Bucketing, DeleteWriter, InsertWriter, type RowIdVectors, type WriteResult } from '@skep/acid';
+import {
+  type Bucketing,
+  DeleteWriter,
+  formatAcidDirectoryName,
+  InsertWriter,
+  type RowIdVectors,
+  type WriteResult,
+} from '@skep/acid';
 import { type ColumnVector, filterVector, type IntVector, type LongVector, type StructVector } from '@skep/orc';
-import type { DataOperation, Table } from '@skep/rpc';
+import type { DataOperation, Partition, Table } from '@skep/rpc';
+import { joinPath } from '@skep/storage';
+import { FolderWriter, PlainWriter, publish, stagingFolder } from '../formats/index.js';
 import type { SessionContext } from './context.js';
 import { UnsupportedError } from './errors.js';
-import { formatOf } from './file-format.js';
-import { isInsertOnly, isTransactional } from './lock-plan.js';
+import { isFullAcid, isInsertOnly, isTransactional } from './lock-plan.js';
 import { partitionText } from './partition-value.js';
 import { nameOf, newPartition } from './partitions.js';
 import type { StatementTransaction } from './statement-transaction.js';
-import { tableSchema } from './table-scan.js';
+import { layoutOf, tableSchema } from './table-scan.js';
 
 /** One leg of a statement's write: inserts or deletes, into one table, under one statement id. */
 export interface WriteLeg {
@@ -30,7 +38,8 @@ const maxPartitions = 1000;
 
 /**
  * Writes the rows of one leg, each into its partition's folder; partitions that are not there yet are made. Nothing is
- * visible before the transaction commits; `abort` removes what was written.
+ * visible before the transaction commits, or of tables that are not transactional before `close`, which renames their
+ * files all at once; `abort` removes what was written.
  */
 export class TableWriter {
   private readonly writers = new Map<string, PartitionWriter>();
@@ -41,17 +50,16 @@ export class TableWriter {
     private readonly context: SessionContext,
     private readonly transaction: StatementTransaction,
     private readonly leg: WriteLeg,
-    private readonly writeId: bigint,
+    /** undefined: the table is not transactional. */
+    private readonly writeId: bigint | undefined,
   ) {}
 
   static async open(context: SessionContext, transaction: StatementTransaction, leg: WriteLeg): Promise<TableWriter> {
     const { table } = leg;
-    if (formatOf(table.sd?.inputFormat ?? '') !== 'orc') {
-      throw new UnsupportedError(`Writing ${table.database}.${table.name}, whose files are ${table.sd?.outputFormat},`);
+    if (layoutOf(table) !== undefined && isFullAcid(table)) {
+      throw new UnsupportedError('A full ACID table that is not ORC');
     }
-    if (!isTransactional(table))
-      throw new UnsupportedError(`Writing into ${table.database}.${table.name}, which is not transactional,`);
-    const writeId = await transaction.writeIdOf(table.database, table.name);
+    const writeId = isTransactional(table) ? await transaction.writeIdOf(table.database, table.name) : undefined;
     return new TableWriter(context, transaction, leg, writeId);
   }
 
@@ -90,6 +98,11 @@ export class TableWriter {
   async close(): Promise<WriteResult> {
     const results: WriteResult[] = [];
     for (const writer of this.writers.values()) results.push(await writer.close());
+    const plain = [...this.writers.values()].filter((writer) => writer instanceof PlainWriter);
+    await publish(
+      this.context.services.fs,
+      plain.map((writer) => writer.publication),
+    );
     if (this.partitions.length > 0) await this.registerPartitions();
     return {
       files: results.flatMap((result) => result.files),
@@ -134,34 +147,51 @@ export class TableWriter {
     if (this.writers.size >= maxPartitions) {
       throw new UnsupportedError(`A statement that writes more than ${maxPartitions} partitions`);
     }
+    const writer = await this.openWriter(name);
+    this.writers.set(name, writer);
+    return writer;
+  }
+
+  private async openWriter(name: string): Promise<PartitionWriter> {
     const { table, kind, statementId } = this.leg;
-    const location = await this.locationOf(name);
+    const { fs } = this.context.services;
+    const partition = await this.partitionOf(name);
+    const location =
+      partition?.sd?.location ?? (name === '' ? (table.sd?.location ?? '') : `${table.sd?.location}/${name}`);
+    const layout = layoutOf(table, partition?.sd ?? table.sd);
+    const orc = { tableProperties: table.parameters };
+    const overwrite = kind === 'overwrite';
+    if (this.writeId === undefined) {
+      const staging = stagingFolder(location, this.transaction.txnId, statementId);
+      const schema = tableSchema(table);
+      const target = { fs, location, staging, overwrite, schema, layout, orc, ...bucketingOf(table) };
+      return (await PlainWriter.open(target)) as PartitionWriter;
+    }
+    if (layout !== undefined) {
+      const folder = joinPath(location, folderName(this.writeId, statementId, overwrite));
+      return new FolderWriter({ fs, folder, layout, overwrite, ...bucketingOf(table) }) as PartitionWriter;
+    }
     const target = {
-      fs: this.context.services.fs,
+      fs,
       location,
       writeId: this.writeId,
       statementId,
       schema: tableSchema(table),
       ...bucketingOf(table),
-      orc: { tableProperties: table.parameters },
+      orc,
     };
     const writer =
       kind === 'delete'
         ? new DeleteWriter(target)
-        : new InsertWriter({ ...target, overwrite: kind === 'overwrite', insertOnly: isInsertOnly(table) });
-    this.writers.set(name, writer as PartitionWriter);
+        : new InsertWriter({ ...target, overwrite, insertOnly: isInsertOnly(table) });
     return writer as PartitionWriter;
   }
 
-  private async locationOf(name: string): Promise<string> {
-    const { table } = this.leg;
-    if (name === '') return table.sd?.location ?? '';
-    const { partitions } = await this.context.services.catalog.getPartitions({
-      database: table.database,
-      table: table.name,
-      names: [name],
-    });
-    return partitions[0]?.sd?.location ?? `${table.sd?.location}/${name}`;
+  private async partitionOf(name: string): Promise<Partition | undefined> {
+    if (name === '') return undefined;
+    const { database, name: table } = this.leg.table;
+    const { partitions } = await this.context.services.catalog.getPartitions({ database, table, names: [name] });
+    return partitions[0];
   }
 
   private async registerPartitions(): Promise<void> {
@@ -172,7 +202,7 @@ export class TableWriter {
       const partitions = names.map((name) => newPartition(this.context, table, this.partitionValues.get(name) ?? []));
       await catalog.addPartitions({ partitions, ifNotExists: true });
     }
-    if (dynamicOperation === undefined) return;
+    if (dynamicOperation === undefined || this.writeId === undefined) return;
     await txns.addDynamicPartitions({
       txnId: this.transaction.txnId,
       writeId: this.writeId,
@@ -183,6 +213,18 @@ export class TableWriter {
     });
   }
 }
+
+/** The folder of a statement's insert or overwrite in a transactional table. */
+export const folderName = (writeId: bigint, statementId: number, overwrite: boolean): string =>
+  overwrite
+    ? formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId: 0n })
+    : formatAcidDirectoryName({
+        kind: 'delta',
+        minWriteId: writeId,
+        maxWriteId: writeId,
+        statementId,
+        visibilityTxnId: 0n,
+      });
 
 /** CLUSTERED BY, and which of Hive's two hash functions; a missing bucketing_version means the old one (bug report B98). */
 export function bucketingOf(table: Table): { bucketing: Bucketing } | Record<string, never> {
