@@ -1,10 +1,11 @@
-import type { ComparisonOperator } from '../parse/ast-expression.js';
+import type { BetweenExpression, ComparisonOperator, InListExpression } from '../parse/ast-expression.js';
 import { BOOLEAN, type HiveType, typeName } from '../types/hive-type.js';
 import { comparisonType, isUnsafeComparison } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
-import { wrongArguments } from './errors.js';
+import { argumentType, wrongArguments } from './errors.js';
 import { derive, type Expr, sqlString } from './expr.js';
-import { type Condition, comparisonCondition } from './sarg.js';
+import type { AnalyzePart } from './expression-environment.js';
+import { betweenCondition, type Condition, comparisonCondition, inCondition, notCondition } from './sarg.js';
 
 /** A boolean that may also be a search argument. */
 export interface Predicate extends Expr {
@@ -49,5 +50,45 @@ export function compare(analysis: Analysis, operator: ComparisonOperator, a: Exp
     ...derive(a, BOOLEAN, `(${left.sql} ${symbol} ${right.sql})`),
     position: { ...a.position, end: b.position.end },
     condition: comparisonCondition(operator, a, b),
+  };
+}
+
+/** `a IN (b, c)`: all in one type. */
+export function inList(node: InListExpression, analysis: Analysis, of: AnalyzePart): Predicate {
+  const operand = of(node.operand);
+  const items = node.items.map(of);
+  let type: HiveType = operand.type;
+  for (const item of items) {
+    comparable(analysis, operand, item);
+    const common = comparisonType(type, item.type);
+    if (common === undefined) {
+      throw argumentType(
+        analysis.text(item.position),
+        `The arguments for IN should be the same type! Types are: {${typeName(type)} IN (${items.map((i) => typeName(i.type)).join(', ')})}`,
+        operand.position,
+      );
+    }
+    type = common;
+  }
+  const list = items.map((item) => analysis.cast(item, type).sql).join(', ');
+  const condition = inCondition(operand, items);
+  return {
+    sql: `(${analysis.cast(operand, type).sql} ${node.negated ? 'NOT ' : ''}IN (${list}))`,
+    type: BOOLEAN,
+    position: node.position,
+    condition: node.negated ? notCondition(condition) : condition,
+  };
+}
+
+export function between(node: BetweenExpression, analysis: Analysis, of: AnalyzePart): Predicate {
+  const [operand, low, high] = [node.operand, node.low, node.high].map(of);
+  const from = compare(analysis, '>=', operand, low);
+  const to = compare(analysis, '<=', operand, high);
+  const condition = betweenCondition(operand, low, high);
+  return {
+    sql: node.negated ? `(NOT (${from.sql} AND ${to.sql}))` : `(${from.sql} AND ${to.sql})`,
+    type: BOOLEAN,
+    position: node.position,
+    condition: node.negated ? notCondition(condition) : condition,
   };
 }

@@ -13,7 +13,8 @@ import type {
 import type { Analysis, QueryEnvironment } from './analysis.js';
 import { compare } from './comparison.js';
 import { ambiguousColumn, invalidFunction, semantic, tableNotFound } from './errors.js';
-import { analyzeExpression, asBoolean } from './expression.js';
+import { analyzeExpression } from './expression.js';
+import { asBoolean } from './logic.js';
 import type { Condition } from './sarg.js';
 import { derivedColumns, Scope, type ScopeTable, tableColumn } from './scope.js';
 import type { Block } from './select.js';

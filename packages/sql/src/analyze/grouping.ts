@@ -1,3 +1,4 @@
+import { isAggregate } from '../functions/call.js';
 import type { Invoke } from '../functions/definition.js';
 import { findFunction } from '../functions/registry.js';
 import type { Expression, FunctionCall, GroupBy } from '../parse/ast.js';
@@ -5,7 +6,8 @@ import { BIGINT, type HiveType } from '../types/hive-type.js';
 import type { Analysis } from './analysis.js';
 import { invalidFunction, notInGroupBy, QueryError, semantic } from './errors.js';
 import type { Expr } from './expr.js';
-import { analyzeExpression, type ExpressionEnvironment, isAggregate } from './expression.js';
+import { analyzeExpression } from './expression.js';
+import type { ExpressionEnvironment } from './expression-environment.js';
 import { Scope, type ScopeColumn, type ScopeTable } from './scope.js';
 import { hasSubquery, someNode } from './walk.js';
 

@@ -1,13 +1,16 @@
 import type { SargLiteral } from '@skep/orc';
+import { isAggregate } from '../functions/call.js';
 import { findFunction } from '../functions/registry.js';
 import type { Expression, ExpressionItem, OrderItem, Query, Select, SelectItem } from '../parse/ast.js';
 import type { HiveType } from '../types/hive-type.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
 import { aggregateNotAllowed, invalidTableAlias, invalidTableOrColumn, QueryError, semantic } from './errors.js';
 import type { Expr } from './expr.js';
-import { analyzeExpression, asBoolean, type ExpressionEnvironment, isAggregate } from './expression.js';
+import { analyzeExpression } from './expression.js';
+import type { ExpressionEnvironment } from './expression-environment.js';
 import { analyzeFrom, type FromContext, type Relation } from './from-clause.js';
 import { Grouping } from './grouping.js';
+import { asBoolean } from './logic.js';
 import { Scope, type ScopeColumn } from './scope.js';
 import type { TableUseBuilder } from './table-use.js';
 import { someNode } from './walk.js';

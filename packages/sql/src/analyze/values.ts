@@ -3,7 +3,8 @@ import { duckTypeName } from '../types/duck-type.js';
 import { type HiveType, VOID } from '../types/hive-type.js';
 import { commonType } from '../types/type-rules.js';
 import { semantic } from './errors.js';
-import { analyzeExpression, type ExpressionEnvironment } from './expression.js';
+import { analyzeExpression } from './expression.js';
+import type { ExpressionEnvironment } from './expression-environment.js';
 import type { Block } from './select.js';
 
 /** Rows of VALUES, each column of the rows' common type; columns are named col1, col2, …. */

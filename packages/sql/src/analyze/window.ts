@@ -14,7 +14,8 @@ import { isTime } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
 import { invalidFunction, semantic } from './errors.js';
 import type { Expr } from './expr.js';
-import { analyzeExpression, type ExpressionEnvironment } from './expression.js';
+import { analyzeExpression } from './expression.js';
+import type { ExpressionEnvironment } from './expression-environment.js';
 
 /** Hive 4 sorts NULLs last ascending and first descending (hive.default.nulls.last). */
 export function orderSql(analysis: Analysis, item: Pick<OrderItem, 'direction' | 'nulls'>, sql: string): string {

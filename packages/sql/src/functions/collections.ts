@@ -1,8 +1,9 @@
+import { commonOf } from '../analyze/common-type.js';
 import { compare } from '../analyze/comparison.js';
 import { argumentsLength } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { sqlString } from '../analyze/expr.js';
-import { commonOf, element } from '../analyze/expression.js';
+import { element } from '../analyze/nested-value.js';
 import { uniqueList, valueKey } from '../emit/unique.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { arrayOf, BOOLEAN, type HiveType, INT, mapOf, STRING, structOf, typeName } from '../types/hive-type.js';

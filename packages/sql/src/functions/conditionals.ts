@@ -1,7 +1,8 @@
+import { commonOf } from '../analyze/common-type.js';
 import { compare } from '../analyze/comparison.js';
 import { argumentType } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
-import { asBoolean, commonOf } from '../analyze/expression.js';
+import { asBoolean } from '../analyze/logic.js';
 import { BOOLEAN, typeName } from '../types/hive-type.js';
 import { convertArguments, customFunction, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';

@@ -1,4 +1,4 @@
-import { likeSql } from '../analyze/expression.js';
+import { likeSql } from '../analyze/pattern-match.js';
 import { arrayOf, BOOLEAN, STRING } from '../types/hive-type.js';
 import { convertArguments, customFunction, jsFunction, result } from './builder.js';
 import type { ScalarFunction } from './definition.js';

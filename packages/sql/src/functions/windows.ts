@@ -1,5 +1,5 @@
+import { commonOf } from '../analyze/common-type.js';
 import type { Expr } from '../analyze/expr.js';
-import { commonOf } from '../analyze/expression.js';
 import { DOUBLE, type HiveType, INT } from '../types/hive-type.js';
 import { convertArguments, result } from './builder.js';
 import type { Call, Invoke, WindowFunction } from './definition.js';

@@ -1,0 +1,36 @@
+import type { CaseExpression } from '../parse/ast-expression.js';
+import { typeName } from '../types/hive-type.js';
+import type { Analysis } from './analysis.js';
+import { commonOf } from './common-type.js';
+import { compare } from './comparison.js';
+import { argumentType } from './errors.js';
+import type { Expr } from './expr.js';
+import type { AnalyzePart } from './expression-environment.js';
+
+/** CASE WHEN … THEN … and CASE value WHEN … THEN … (GenericUDFWhen, GenericUDFCase). */
+export function caseOf(node: CaseExpression, analysis: Analysis, of: AnalyzePart): Expr {
+  const operand = node.operand === undefined ? undefined : of(node.operand);
+  const conditions = node.branches.map(({ when }) => {
+    const value = of(when);
+    if (operand !== undefined) return compare(analysis, '=', operand, value).sql;
+    if (value.type.kind !== 'boolean' && value.type.kind !== 'void') {
+      throw argumentType(
+        analysis.text(value.position),
+        `"boolean" is expected after WHEN, but "${typeName(value.type)}" is found`,
+        value.position,
+      );
+    }
+    return value.sql;
+  });
+  const results = node.branches.map(({ result }) => of(result));
+  const otherwise = node.otherwise === undefined ? undefined : of(node.otherwise);
+  const all = otherwise === undefined ? results : [...results, otherwise];
+  const type = commonOf(
+    analysis,
+    all,
+    (type) => `"${typeName(all[0].type)}" is expected but "${typeName(type)}" is found`,
+  );
+  const branches = conditions.map((condition, i) => `WHEN ${condition} THEN ${analysis.cast(results[i], type).sql}`);
+  const rest = otherwise === undefined ? '' : ` ELSE ${analysis.cast(otherwise, type).sql}`;
+  return { sql: `(CASE ${branches.join(' ')}${rest} END)`, type, position: node.position };
+}
