@@ -1,5 +1,6 @@
 import { CorruptFileError } from '@skep/core';
 import type { Codec } from './codec.js';
+import type { Scratch } from './scratch.js';
 
 /*
  * A compressed stream is a sequence of chunks (spec: "Compression"):
@@ -22,6 +23,8 @@ export interface ChunkContext {
   readonly blockSize: number;
   /** The range may end inside a chunk, which is then left out: it belongs to rows that are not read. */
   readonly mayEndEarly?: boolean;
+  /** Where the bytes go when nothing keeps them. */
+  readonly scratch?: Scratch | undefined;
 }
 
 export interface Decompressed {
@@ -77,7 +80,7 @@ export function decompressRange(range: Uint8Array, context: ChunkContext, before
     if (total > LARGEST_STREAM) throw corrupt('the stream holds 2 GiB or more');
     at = start + length;
   }
-  return { bytes: join(parts, total), chunkStarts, chunkTargets, end: first + at };
+  return { bytes: join(parts, total, context.scratch), chunkStarts, chunkTargets, end: first + at };
 }
 
 /** The chunks from one of them on, by its offset in the range; undefined when no chunk starts there. Copied: the rest can go. */
@@ -93,9 +96,9 @@ export function carryFrom({ bytes, chunkStarts, chunkTargets, end }: Decompresse
   };
 }
 
-function join(parts: readonly Uint8Array[], total: number): Uint8Array {
+function join(parts: readonly Uint8Array[], total: number, scratch: Scratch | undefined): Uint8Array {
   if (parts.length === 1) return new Uint8Array(parts[0].buffer, parts[0].byteOffset, total);
-  const bytes = new Uint8Array(total);
+  const bytes = scratch?.take(total) ?? new Uint8Array(total);
   let to = 0;
   for (const part of parts) {
     bytes.set(part, to);

@@ -5,6 +5,7 @@ import { compressSync as snappyCompress, uncompressSync as snappyUncompress } fr
 import { UnsupportedCodecError } from '../errors.js';
 import type { Codec, CompressionKind } from './codec.js';
 import { lzoDecompress } from './lzo.js';
+import { avoidNative, countNative } from './native-memory.js';
 import { withContentSize, zstdBound } from './zstd-frame.js';
 
 /** Java's CompressionCodec.Modifier: how hard the compressor tries. */
@@ -34,6 +35,8 @@ const snappyCodec: Codec = {
       if (chunk[i] < 0x80) break;
     }
     if (length > maximumLength) throw new RangeError(`${length} bytes are announced, ${maximumLength} is the most`);
+    if (avoidNative()) return snappyUncompress(chunk, { asBuffer: true, copyOutputData: true }) as Uint8Array;
+    countNative(length);
     return snappyUncompress(chunk, { asBuffer: true }) as Uint8Array;
   },
   compress: (block) => snappyCompress(block),
@@ -59,7 +62,9 @@ function zstdCodec(strategy: CompressionStrategy): Codec {
     kind: 'zstd',
     decompress(chunk, maximumLength) {
       zstdBound(chunk, maximumLength);
-      return zstdDecoder.decodeSync(asBuffer(chunk));
+      const bytes = zstdDecoder.decodeSync(asBuffer(chunk));
+      countNative(bytes.length);
+      return bytes;
     },
     compress(block) {
       encoder ??= new Encoder(strategy === 'speed' ? 1 : 3);

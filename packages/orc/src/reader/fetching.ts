@@ -1,4 +1,5 @@
 import { type ByteSource, CorruptFileError } from '@skep/core';
+import { letNativeGo } from '../compression/native-memory.js';
 import { InvalidReadError } from '../errors.js';
 
 /** Bytes [start, end) of a file. */
@@ -93,6 +94,7 @@ export async function* itemsAsync<Item extends object>(
   let step = items.next();
   while (!step.done) {
     if (isRanges(step.value)) {
+      await letNativeGo();
       step = items.next(await Promise.all(step.value.map((range) => source.read(range))));
     } else {
       yield step.value;

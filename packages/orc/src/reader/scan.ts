@@ -1,4 +1,5 @@
 import { CorruptFileError } from '@skep/core';
+import { Scratch } from '../compression/scratch.js';
 import type { StatisticsOrigin } from '../sarg/value-range.js';
 import { timeZone } from '../time/time-zone.js';
 import type { TypeDescription } from '../type-description.js';
@@ -97,13 +98,18 @@ function* scanStripe(
   const groups = stripe === whole || selected === undefined ? [{ first: 0, end: stripe.groups }] : runs(selected);
   const batchRows = Math.max(1, options.batchSize ?? DEFAULT_BATCH_ROWS);
   for (const segment of groups.flatMap((range) => segments(stripe, root, range, segmentLimit))) {
-    const reader = yield* loadSegment(stripe, root, segment);
-    const end = segment.end >= stripe.groups ? information.numberOfRows : segment.end * stride;
-    const limit = batchLimit(stripe, batchRows);
-    for (let row = segment.first * stride; row < end; ) {
-      const length = Math.min(limit, end - row);
-      yield { rowNumber: information.firstRow + row, length, root: reader(allRows(length)) };
-      row += length;
+    const scratch = new Scratch();
+    try {
+      const reader = yield* loadSegment(stripe, root, segment, scratch);
+      const end = segment.end >= stripe.groups ? information.numberOfRows : segment.end * stride;
+      const limit = batchLimit(stripe, batchRows);
+      for (let row = segment.first * stride; row < end; ) {
+        const length = Math.min(limit, end - row);
+        yield { rowNumber: information.firstRow + row, length, root: reader(allRows(length)) };
+        row += length;
+      }
+    } finally {
+      scratch.release();
     }
   }
 }

@@ -5,6 +5,7 @@ import {
   type Decompressed,
   decompressRange,
 } from '../compression/chunks.js';
+import type { Scratch } from '../compression/scratch.js';
 import { columnName, type TypeDescription } from '../type-description.js';
 import { nullVector } from '../vector/constant.js';
 import { type ColumnReader, isDecimal64, leafReader, type StripeContext } from './columns/column-reader.js';
@@ -100,8 +101,13 @@ export function segmentBytes(stripe: OpenStripe, root: ReadColumn, groups: Group
   return sum;
 }
 
-/** Reads the bytes of some row groups; the answer decodes their rows, front to back. */
-export function* loadSegment(stripe: OpenStripe, root: ReadColumn, groups: GroupRange): Fetching<ColumnReader> {
+/** Reads the bytes of some row groups; the answer decodes their rows, front to back, as long as `scratch` is not released. */
+export function* loadSegment(
+  stripe: OpenStripe,
+  root: ReadColumn,
+  groups: GroupRange,
+  scratch: Scratch,
+): Fetching<ColumnReader> {
   const planned = fileColumns(root).flatMap((type) => planColumn(stripe, type, groups));
   const bytes = yield* fetchRanges(
     planned.map((plan) => missingRange(stripe, plan)),
@@ -110,7 +116,7 @@ export function* loadSegment(stripe: OpenStripe, root: ReadColumn, groups: Group
   const loaded = new Map(planned.map((plan, i) => [plan.stream, { plan, bytes: bytes[i] }] as const));
   return buildReader(stripe, root, (stream, name) => {
     const found = loaded.get(stream);
-    return found && openStream(stripe, found.plan, found.bytes, name);
+    return found && openStream(stripe, found.plan, found.bytes, name, keepsBytes(stripe, stream) ? undefined : scratch);
   });
 }
 
@@ -126,7 +132,22 @@ function missingRange(stripe: OpenStripe, plan: PlannedStream): ByteRange {
   return { start: from, end: Math.max(from, end) };
 }
 
-function openStream(stripe: OpenStripe, plan: PlannedStream, bytes: Uint8Array, name: string): OpenStream {
+/** Whether vectors are views of the stream's bytes: direct text. (That of a dictionary is copied.) */
+function keepsBytes({ layout }: OpenStripe, { kind, column }: StreamInformation): boolean {
+  return (
+    kind === StreamKind.data &&
+    !layout.columns[column].dictionary &&
+    layout.columns[column].streams.has(StreamKind.length)
+  );
+}
+
+function openStream(
+  stripe: OpenStripe,
+  plan: PlannedStream,
+  bytes: Uint8Array,
+  name: string,
+  scratch: Scratch | undefined,
+): OpenStream {
   const { stream, position, range, next } = plan;
   const before = carriedTo(stripe, plan);
   const { path, codec, blockSize } = stripe.tail;
@@ -139,6 +160,7 @@ function openStream(stripe: OpenStripe, plan: PlannedStream, bytes: Uint8Array, 
       codec,
       blockSize,
       mayEndEarly: range.end < stream.offset + stream.length,
+      scratch,
     },
     before,
   );
