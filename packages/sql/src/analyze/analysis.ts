@@ -4,10 +4,10 @@ import type { Query, TableName } from '../parse/ast.js';
 import type { Position } from '../parse/ast-expression.js';
 import { type HiveType, typeName } from '../types/hive-type.js';
 import { isDateOrTime, isNumeric, isTime } from '../types/type-rules.js';
+import type { Block } from './block.js';
 import { semantic, wrongArguments } from './errors.js';
 import { derive, type Expr } from './expr.js';
 import type { Scope } from './scope.js';
-import type { Block } from './select.js';
 import { type ColumnInfo, TableUseBuilder } from './table-use.js';
 
 /** What a table name means: a table with its columns (partition columns last, virtual ones marked), or a view's query. */

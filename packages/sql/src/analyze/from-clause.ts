@@ -11,13 +11,13 @@ import type {
   ValuesSource,
 } from '../parse/ast.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
+import type { Block } from './block.js';
 import { compare } from './comparison.js';
 import { ambiguousColumn, invalidFunction, semantic, tableNotFound } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import { asBoolean } from './logic.js';
 import type { Condition } from './sarg.js';
 import { derivedColumns, Scope, type ScopeTable, tableColumn } from './scope.js';
-import type { Block } from './select.js';
 import type { TableUseBuilder } from './table-use.js';
 import { valuesBlock } from './values.js';
 

@@ -1,10 +1,10 @@
 import { isAggregate } from '../functions/call.js';
 import type { Invoke } from '../functions/definition.js';
 import { findFunction } from '../functions/registry.js';
-import type { Expression, FunctionCall, GroupBy } from '../parse/ast.js';
+import type { Expression, FunctionCall, GroupBy, Query, Select } from '../parse/ast.js';
 import { BIGINT, type HiveType } from '../types/hive-type.js';
 import type { Analysis } from './analysis.js';
-import { invalidFunction, notInGroupBy, QueryError, semantic } from './errors.js';
+import { aggregateNotAllowed, invalidFunction, notInGroupBy, QueryError, semantic } from './errors.js';
 import type { Expr } from './expr.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
@@ -172,4 +172,51 @@ export class Grouping {
     }
     return { ...table, columns };
   }
+}
+
+/** The grouping of a SELECT that has GROUP BY or an aggregate. */
+export function groupingOf(
+  select: Select,
+  tail: Pick<Query, 'orderBy'>,
+  input: ExpressionEnvironment,
+  fromSql: string,
+): Grouping | undefined {
+  const { groupBy, having } = select;
+  const aggregated =
+    select.items.some((item) => item.kind === 'expression' && containsAggregate(item.expression)) ||
+    (having !== undefined && containsAggregate(having)) ||
+    tail.orderBy.some((item) => containsAggregate(item.expression));
+  if (groupBy === undefined && having !== undefined && !containsAggregate(having)) {
+    throw semantic('HAVING specified without GROUP BY', having.position);
+  }
+  if (groupBy === undefined && !aggregated) return undefined;
+  const positions = input.analysis.flag('hive.groupby.position.alias', false);
+  const keys = (groupBy?.expressions ?? []).map((node) => (positions ? itemAtPosition(node, select) : node));
+  for (const key of keys) {
+    const aggregate = someAggregate(key);
+    if (aggregate !== undefined) throw aggregateNotAllowed(aggregate.name, aggregate.position);
+  }
+  return new Grouping(input.analysis, input, groupBy, keys, fromSql);
+}
+
+const containsAggregate = (node: Expression): boolean =>
+  someNode(node, (part) => part.kind === 'function' && isAggregate(part));
+
+function someAggregate(node: Expression): FunctionCall | undefined {
+  let found: FunctionCall | undefined;
+  someNode(node, (part) => {
+    if (part.kind !== 'function' || !isAggregate(part)) return false;
+    found = part;
+    return true;
+  });
+  return found;
+}
+
+function itemAtPosition(node: Expression, select: Select): Expression {
+  if (node.kind !== 'number' || !/^\d+$/.test(node.text)) return node;
+  const item = select.items[Number(node.text) - 1];
+  if (item === undefined || item.kind !== 'expression') {
+    throw semantic(`Invalid position alias in Group By '${node.text}'`, node.position, 10219);
+  }
+  return item.expression;
 }

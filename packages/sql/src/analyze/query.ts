@@ -12,10 +12,12 @@ import {
   tableKey,
 } from './analysis.js';
 import { decimalOf } from './arithmetic.js';
+import type { Block, BlockColumn } from './block.js';
 import { semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
+import { limitSql } from './order-by.js';
 import { Scope } from './scope.js';
-import { analyzeSelect, type Block, type BlockColumn, limitSql, type SelectContext } from './select.js';
+import { analyzeSelect, type SelectContext } from './select.js';
 import type { TableUse } from './table-use.js';
 import { valuesBlock } from './values.js';
 import { orderSql } from './window.js';

@@ -4,10 +4,12 @@ import { conditionalFunctions } from './conditionals.js';
 import { conversionFunctions } from './conversions.js';
 import { dateFunctions } from './dates.js';
 import type { HiveFunction } from './definition.js';
+import { formatFunctions } from './formats.js';
 import { hashFunctions } from './hashes.js';
+import { maskFunctions } from './masks.js';
 import { mathFunctions } from './maths.js';
-import { miscFunctions } from './misc.js';
 import { regexFunctions } from './regex.js';
+import { runtimeFunctions } from './runtime.js';
 import { stringFunctions } from './strings.js';
 import { tableFunctions } from './tables.js';
 import { textFunctions } from './texts.js';
@@ -26,7 +28,9 @@ export const allFunctions = (): readonly HiveFunction[] => [
   ...collectionFunctions,
   ...conversionFunctions,
   ...hashFunctions,
-  ...miscFunctions,
+  ...formatFunctions,
+  ...maskFunctions,
+  ...runtimeFunctions,
   ...aggregateFunctions,
   ...windowFunctions,
   ...tableFunctions,
