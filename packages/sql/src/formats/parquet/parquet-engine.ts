@@ -7,45 +7,51 @@ import { type Connection, type Database, type Duck, loadDuck } from '../../engin
 import { readVector } from '../../engine/read-vector.js';
 import { type HiveType, STRING } from '../../types/hive-type.js';
 
-let shared: { readonly engine: Promise<ParquetEngine>; users: number } | undefined;
+interface SharedDatabase {
+  readonly duck: Duck;
+  readonly database: Database;
+  readonly spillDirectory: string;
+}
+let shared: { readonly opening: Promise<SharedDatabase>; users: number } | undefined;
+
+async function openShared(): Promise<SharedDatabase> {
+  const duck = await loadDuck();
+  const spillDirectory = join(tmpdir(), `skep-parquet-${process.pid}-${randomUUID()}`);
+  const config = duck.create_config();
+  duck.set_config(config, 'temp_directory', spillDirectory);
+  duck.set_config(config, 'autoinstall_known_extensions', 'false');
+  duck.set_config(config, 'autoload_known_extensions', 'false');
+  return { duck, database: await duck.open(':memory:', config), spillDirectory };
+}
 
 /**
- * A DuckDB of its own for Parquet files: the query engine's runs our callbacks and cannot be asked from inside them.
- * One for all users, closed with the last.
+ * A connection to a DuckDB for Parquet files only: the query engine's runs our callbacks and cannot be asked from inside
+ * them. The database is one for all users, closed with the last; a connection is nobody else's, because a new query on
+ * it ends the results of the one before.
  */
 export class ParquetEngine {
   private constructor(
     readonly duck: Duck,
     readonly connection: Connection,
-    private readonly database: Database,
-    private readonly spillDirectory: string,
   ) {}
 
   static async acquire(): Promise<ParquetEngine> {
-    shared ??= { engine: ParquetEngine.open(), users: 0 };
+    shared ??= { opening: openShared(), users: 0 };
     shared.users++;
-    return await shared.engine;
+    try {
+      const { duck, database } = await shared.opening;
+      const connection = await duck.connect(database);
+      await duck.query(connection, "SET TimeZone = 'UTC'");
+      return new ParquetEngine(duck, connection);
+    } catch (cause) {
+      await leave();
+      throw cause;
+    }
   }
 
-  release(): void {
-    if (shared === undefined || --shared.users > 0) return;
-    shared = undefined;
+  async release(): Promise<void> {
     this.duck.disconnect_sync(this.connection);
-    this.duck.close_sync(this.database);
-    rmSync(this.spillDirectory, { recursive: true, force: true });
-  }
-
-  private static async open(): Promise<ParquetEngine> {
-    const duck = await loadDuck();
-    const spillDirectory = join(tmpdir(), `skep-parquet-${process.pid}-${randomUUID()}`);
-    const config = duck.create_config();
-    duck.set_config(config, 'temp_directory', spillDirectory);
-    duck.set_config(config, 'autoinstall_known_extensions', 'false');
-    duck.set_config(config, 'autoload_known_extensions', 'false');
-    const database = await duck.open(':memory:', config);
-    const connection = await duck.connect(database);
-    await duck.query(connection, "SET TimeZone = 'UTC'");
-    return new ParquetEngine(duck, connection, database, spillDirectory);
+    await leave();
   }
 
   async run(sql: string): Promise<void> {
@@ -84,6 +90,15 @@ export class ParquetEngine {
     }
     return rows;
   }
+}
+
+async function leave(): Promise<void> {
+  if (shared === undefined || --shared.users > 0) return;
+  const { opening } = shared;
+  shared = undefined;
+  const { duck, database, spillDirectory } = await opening;
+  duck.close_sync(database);
+  rmSync(spillDirectory, { recursive: true, force: true });
 }
 
 /** Text as a literal of DuckDB SQL. */

@@ -35,7 +35,7 @@ export async function readParquet(
   try {
     for (const file of files) rows.set(file.path, await readOne(engine, fs, file, columns));
   } finally {
-    engine.release();
+    await engine.release();
   }
   return rows;
 }
@@ -48,7 +48,7 @@ export async function countParquetRows(fs: FileSystem, file: RemoteFile): Promis
     return await count(engine, local);
   } finally {
     local.dispose();
-    engine.release();
+    await engine.release();
   }
 }
 
@@ -61,7 +61,7 @@ async function readOne(
   let local = await localFile(fs, file);
   try {
     if (columns.length === 0) return [{ length: await count(engine, local), columns: [] }];
-    const physical = await engine.texts(`SELECT type FROM parquet_schema(${quoteText(local.path)})`, 1);
+    const physical = await engine.texts(`SELECT type FROM parquet_schema(${quoteText(globless(local.path))})`, 1);
     if (columns.some(({ type }) => hasTimestamp(type)) && physical.some(([type]) => type === 'INT96')) {
       const original = local;
       local = await withoutInt96(fs, file);

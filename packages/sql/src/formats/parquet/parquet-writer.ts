@@ -114,7 +114,7 @@ export class ParquetFileWriter implements RowFileWriter {
       this.appender = undefined;
       await engine.run(`DROP TABLE IF EXISTS ${this.table}`);
     } finally {
-      engine.release();
+      await engine.release();
     }
   }
 

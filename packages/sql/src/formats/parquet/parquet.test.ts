@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { memorySink } from '@skep/core';
 import { type AppendableValue, type StructVector, vectorOf } from '@skep/orc';
 import { type FileSystem, localFileSystem, memoryFileSystem, writeFile } from '@skep/storage';
@@ -61,6 +63,20 @@ describe('Parquet files that Hive 4.0.1 wrote', () => {
     const file = await fs.stat('/t/f');
     expect(file && (await countParquetRows(fs, file))).toBe(2);
   });
+});
+
+it('reads many files side by side, under names that look like patterns', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'skep-parquet-test-'));
+  try {
+    const path = join(dir, "p=[a*]?'{}", '000000_0');
+    mkdirSync(dirname(path));
+    copyFileSync(new URL('parquet/000000_0_copy_3', recordedUrl), path);
+    const fs = localFileSystem();
+    const reads = Array.from({ length: 8 }, () => rowsOf(fs, path, columnsOf('k:int,p:string')));
+    for (const rows of await Promise.all(reads)) expect(rows).toEqual(['4\tNULL', '5\tNULL']);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });
 
 async function write(columns: readonly FileColumn[], rows: readonly (readonly AppendableValue[])[]) {

@@ -15,6 +15,30 @@ export function parseBoolean(text: string): boolean | undefined {
 const DECIMAL_FLOAT = /^[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[fd]?$/i;
 const HEX_FLOAT = /^([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?\d+)[fd]?$/i;
 
+const mostDigits = 15;
+/** Not by **, which need not be exact. */
+const POWERS_OF_TEN = Array.from({ length: mostDigits + 1 }, (_, i) => Number(`1e${i}`));
+
+/** Plain decimals of up to 15 digits: their digits and the power of ten are exact doubles, so the quotient is the nearest. */
+export function parseShortDecimal(bytes: Uint8Array): number | undefined {
+  const isNegative = bytes[0] === 0x2d;
+  let digits = 0;
+  let scale = -1;
+  let value = 0;
+  for (let at = isNegative ? 1 : 0; at < bytes.length; at++) {
+    const digit = bytes[at] - 0x30;
+    if (digit >= 0 && digit <= 9) {
+      value = value * 10 + digit;
+      digits++;
+      if (scale >= 0) scale++;
+    } else if (bytes[at] === 0x2e && scale < 0) scale = 0;
+    else return undefined;
+  }
+  if (digits === 0 || digits > mostDigits) return undefined;
+  const magnitude = scale > 0 ? value / POWERS_OF_TEN[scale] : value;
+  return isNegative ? -magnitude : magnitude;
+}
+
 /** Java's Double.parseDouble. */
 export function parseFloating(untrimmed: string): number | undefined {
   const text = trim(untrimmed);

@@ -6,6 +6,7 @@ import { formatRow, formatValue } from '../../text/format-value.js';
 import { parseTypeName } from '../../types/hive-type.js';
 import { toTypeDescription } from '../../types/orc-type.js';
 import type { FileColumn, RowBatch } from '../row-file.js';
+import { parseShortDecimal } from './parse-text.js';
 import { textFormat } from './text-format.js';
 import { countTextRows, readText } from './text-reader.js';
 import { TextFileWriter } from './text-writer.js';
@@ -155,4 +156,14 @@ it('takes delimiters as characters or as numbers of bytes', () => {
   expect(textFormat({ 'field.delim': '-2' }).separators[0]).toBe(254);
   expect(textFormat({ 'hive.serialization.extend.nesting.levels': 'true' }).separators.length).toBe(24);
   expect(textFormat({ 'hive.serialization.extend.additional.nesting.levels': 'true' }).separators.length).toBe(154);
+});
+
+it('reads short decimals as Number does', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  for (const text of ['0', '-0.0', '1.005', '123456789012.345', '0.00000000000001', '999999999999999', '-.5', '5.']) {
+    expect(Object.is(parseShortDecimal(bytes(text)), Number(text)), text).toBe(true);
+  }
+  for (const text of ['', '-', '.', '1e3', '1.2.3', '0.1234567890123456']) {
+    expect(parseShortDecimal(bytes(text)), text).toBeUndefined();
+  }
 });

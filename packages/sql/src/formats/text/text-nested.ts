@@ -9,6 +9,7 @@ import {
   parseDecimal,
   parseFloating,
   parseInstantText,
+  parseShortDecimal,
   parseTimestampText,
 } from './parse-text.js';
 import { IntegerColumn, LongColumn, ParsedColumn, StringColumn, type TextColumn } from './text-columns.js';
@@ -33,7 +34,10 @@ export function textColumn(type: HiveType, format: TextFormat, level = 1): TextC
       return new LongColumn();
     case 'float':
     case 'double':
-      return parsed(parseFloating);
+      return new ParsedColumn(
+        toTypeDescription(type),
+        (bytes) => parseShortDecimal(bytes) ?? parseFloating(LATIN.decode(bytes)),
+      );
     case 'decimal':
       return parsed((text) => parseDecimal(text, type.precision, type.scale));
     case 'date':
