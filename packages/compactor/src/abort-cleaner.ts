@@ -1,10 +1,11 @@
 import { getAcidState, isHiddenName, parseAcidDirectoryName } from '@skep/acid';
-import { LONG_MAX, ValidTxnList, ValidWriteIdList } from '@skep/core';
+import { LONG_MAX, ValidTxnList, type ValidWriteIdList } from '@skep/core';
 import type { Resource, Table } from '@skep/rpc';
 import { type FileSystem, joinPath } from '@skep/storage';
-import { forgettableWriteIds } from './cleaner-decision.js';
+import { forgettableWriteIds, hasAbortedResult } from './cleaner-decision.js';
 import { findResource, isCleaningOff, isInsertOnly, tableOf } from './resource.js';
 import type { CompactorServices } from './services.js';
+import { completeWriteIds } from './write-id-lists.js';
 
 /** A resource that could not be done with is left alone for a while, longer each time. */
 interface Rest {
@@ -73,15 +74,18 @@ export class AbortCleaner {
     if (!conf.cleanAbortsUsingCleaner && !isDynamic) return { removed: 0, isDone: true };
     const { validTxns } = await txns.getValidTxns({});
     const txnList = ValidTxnList.parse(validTxns);
-    const tables = [`${resource.database}.${resource.table}`];
-    const writeIds = ValidWriteIdList.parse((await txns.getValidWriteIds({ tables, validTxns })).validWriteIds[0]);
+    const writeIds = await completeWriteIds(this.services, `${resource.database}.${resource.table}`, txnList);
     const folders = isDynamic ? await this.everyFolder(table) : await this.folderOf(table, resource);
     let removed = 0;
     let forgettable: readonly bigint[] = writeIds.abortedWriteIds;
+    // The compactions that had ended by then: of those above the smallest open one some may have aborted since.
+    let endedTxnId: bigint | undefined =
+      txnList.minOpenTxn === LONG_MAX ? txnList.highWatermark : txnList.minOpenTxn - 1n;
     for (const folder of folders) {
       removed += await this.removeAborted(folder, writeIds, txnList, isInsertOnly(table));
       const names = (await fs.list(folder)).map((entry) => entry.name);
       forgettable = forgettableWriteIds(forgettable, names);
+      if (hasAbortedResult(names, txnList)) endedTxnId = undefined;
     }
     if (folders.length === 0 && !isDynamic) return { removed, isDone: false };
     await txns.markCleaned({
@@ -89,8 +93,7 @@ export class AbortCleaner {
       highestWriteId: 0n,
       abortedWriteIds: [...forgettable],
       allAbortedBelow: false,
-      // The compactions that had ended by then: of those above the smallest open one some may have aborted since.
-      compactionTxnId: txnList.minOpenTxn === LONG_MAX ? txnList.highWatermark : txnList.minOpenTxn - 1n,
+      compactionTxnId: endedTxnId,
     });
     const isChanged = removed + forgettable.length > 0;
     return { removed, isDone: isChanged && forgettable.length === writeIds.abortedWriteIds.length };

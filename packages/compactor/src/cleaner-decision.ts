@@ -1,4 +1,5 @@
 import { parseAcidDirectoryName } from '@skep/acid';
+import type { ValidTxnList } from '@skep/core';
 
 /**
  * Which write ids of aborted transactions nobody needs to know of any more once a folder was cleaned: all but those within
@@ -14,6 +15,10 @@ export function forgettableWriteIds(aborted: readonly bigint[], namesLeft: reado
   }
   return aborted.filter((id) => !ranges.some(([min, max]) => min <= id && id <= max));
 }
+
+/** Whether a folder of an aborted compaction is left: its transaction must not be forgotten yet. Pure. */
+export const hasAbortedResult = (namesLeft: readonly string[], txns: ValidTxnList): boolean =>
+  namesLeft.some((text) => txns.isTxnAborted(parseAcidDirectoryName(text)?.visibilityTxnId ?? 0n));
 
 /**
  * How often cleaning has failed, out of the delay that the last failure set, which doubles each time

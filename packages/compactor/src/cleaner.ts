@@ -2,7 +2,7 @@ import { type AcidState, getAcidState } from '@skep/acid';
 import { SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { type Compaction, CompactionState } from '@skep/rpc';
 import { AbortCleaner } from './abort-cleaner.js';
-import { failedAttempts, forgettableWriteIds, retryDelayMs } from './cleaner-decision.js';
+import { failedAttempts, forgettableWriteIds, hasAbortedResult, retryDelayMs } from './cleaner-decision.js';
 import { type CompactedResource, findResource, isCleaningOff } from './resource.js';
 import type { CompactorServices } from './services.js';
 
@@ -136,7 +136,7 @@ export class Cleaner {
       highestWriteId,
       abortedWriteIds: isThere ? forgettableWriteIds(below, names) : [],
       allAbortedBelow: false,
-      compactionTxnId: isThere ? txnList.highWatermark : undefined,
+      compactionTxnId: isThere && !hasAbortedResult(names, txnList) ? txnList.highWatermark : undefined,
     });
   }
 

@@ -29,6 +29,7 @@ import {
   refusalOf,
   refused,
 } from './worker-decision.js';
+import { withoutAbortedEnd } from './write-id-lists.js';
 
 const nothingToDo = 'None of the compaction thresholds met, compaction request is refused!';
 const compactionAborted = 50006;
@@ -70,7 +71,7 @@ export class CompactionRun {
     const state = await getAcidState(fs, resource.location, writeIds, ValidTxnList.parse(validTxns), { insertOnly });
     if (isEnoughToCompact(job.type, state)) {
       this.location = resource.location;
-      await this.write(resource, state, writeIds);
+      await this.write(resource, state, withoutAbortedEnd(writeIds));
       return await this.commit(false);
     }
     return needsCleaning(state) ? await this.commit(true) : await this.refuse(nothingToDo);

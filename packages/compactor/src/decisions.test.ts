@@ -1,7 +1,8 @@
 import type { AcidState, DataFile, DeltaDirectory } from '@skep/acid';
+import { ValidTxnList } from '@skep/core';
 import { Compaction, CompactionState, CompactionType, Table } from '@skep/rpc';
 import { describe, expect, it } from 'vitest';
-import { failedAttempts, forgettableWriteIds, retryDelayMs } from './cleaner-decision.js';
+import { failedAttempts, forgettableWriteIds, hasAbortedResult, retryDelayMs } from './cleaner-decision.js';
 import { restMs } from './compactor.js';
 import {
   decideCompactionType,
@@ -238,6 +239,16 @@ describe('a Cleaner', () => {
     ],
   ])('of aborted %j, with %j left, may forget %j', (aborted, names, expected) => {
     expect(forgettableWriteIds(aborted.map(BigInt), names).map(Number)).toEqual(expected);
+  });
+
+  it('sees folders of aborted compactions', () => {
+    const txns = ValidTxnList.parse('9:7:7:5,8');
+    const left = (name: string) => hasAbortedResult(['delta_0000001_0000001_0000', name], txns);
+    expect(left('base_0000001_v0000005')).toBe(true);
+    expect(left('delete_delta_0000001_0000002_v0000008')).toBe(true);
+    expect(left('base_0000001_v0000006')).toBe(false);
+    expect(left('base_0000001_v0000007')).toBe(false);
+    expect(left('base_0000005')).toBe(false);
   });
 
   it.each([
