@@ -72,7 +72,7 @@ function queryOf(statement: Statement) {
 
 async function scanLines(context: SessionContext, transaction: StatementTransaction, use: TableUse): Promise<string[]> {
   const table = use.handle as Table;
-  const scan = await prepareScan(context, transaction, table, use.predicate);
+  const scan = await prepareScan(context, transaction, table, use.predicate, []);
   const splits = scan.folders.flatMap((folder) => folder.splits);
   const deletes = new Set(
     splits.flatMap((split) => ('deletes' in split ? split.deletes.map((file) => file.path) : [])),

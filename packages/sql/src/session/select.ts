@@ -125,7 +125,14 @@ export async function* queryRows(
   signal?: AbortSignal,
 ): AsyncGenerator<StructVector> {
   const result = await context.engine.run(analysis.analyzed, {
-    openTable: async (use) => await prepareScan(context, transaction, use.handle as Table, use.predicate),
+    openTable: async (use) =>
+      await prepareScan(
+        context,
+        transaction,
+        use.handle as Table,
+        use.predicate,
+        use.columns.map((column) => column.name),
+      ),
     signal,
   });
   yield* result.batches;
