@@ -1,4 +1,12 @@
-import { type AcidBatch, type AcidSplit, getAcidState, planSplits, type ScanOptions, scanSplitSync } from '@skep/acid';
+import {
+  type AcidBatch,
+  type AcidSplit,
+  DeleteCache,
+  getAcidState,
+  planSplits,
+  type ScanOptions,
+  scanSplitSync,
+} from '@skep/acid';
 import { DEFAULT_PARTITION_NAME, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import {
   type ColumnVector,
@@ -178,6 +186,8 @@ function scan(
       children: fileConjuncts(request.predicate, (column) => schema.fieldNames.includes(column.split('.')[0])),
     },
     rowIds: request.columns.includes(rowIdColumn) && !isInsertOnly(table) && isTransactional(table),
+    // A delete file that matters to several splits is read once.
+    deleteCache: new DeleteCache(),
   };
   const batches = scanFolders(context, folders, scanOptions, (batch, folder, path) =>
     columnsOf(table, schema, request.columns, dataColumns, batch, folder, path),
