@@ -1,5 +1,5 @@
 #!/bin/bash
-# What `npm run test:interop` needs: Java 17, Maven, a Python with pyarrow (in .cache/venv), Hive's jars (about 300 MB, in
+# What `npm run test:interop` needs: Java 17, Maven, a Python with pyarrow and pyorc (in .cache/venv), Hive's jars (about 300 MB, in
 # ${ORACLE_CACHE:-~/.cache/hive-oracle}). Does nothing where all is there. Prints what is missing and ends with 1 where it cannot help.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -27,10 +27,10 @@ command -v python3 >/dev/null || missing+=(python3)
 if [ ! -x "$root/.cache/venv/bin/python" ] && command -v python3 >/dev/null && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then missing+=(python3-venv); fi
 [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 
-if ! "$root/.cache/venv/bin/python" -c 'import pyarrow.orc' 2>/dev/null; then
-  say "making .cache/venv with pyarrow"
+if ! "$root/.cache/venv/bin/python" -c 'import pyarrow.orc, pyorc' 2>/dev/null; then
+  say "making .cache/venv with pyarrow and pyorc"
   mkdir -p "$root/.cache"
   python3 -m venv "$root/.cache/venv"
-  "$root/.cache/venv/bin/pip" install --quiet --disable-pip-version-check pyarrow >&2
-  "$root/.cache/venv/bin/python" -c 'import pyarrow.orc'
+  "$root/.cache/venv/bin/pip" install --quiet --disable-pip-version-check pyarrow pyorc >&2
+  "$root/.cache/venv/bin/python" -c 'import pyarrow.orc, pyorc'
 fi
