@@ -1,18 +1,19 @@
 import { type FieldSchema, LockType, type Partition, Table } from '@skep/rpc';
 import type { AlterTableAction, AlterTableStatement } from '../parse/ast.js';
-import { printType } from '../parse/index.js';
+import { columnType } from './column-type.js';
 import { compactStatement } from './compact-statement.js';
 import {
   databaseLocationOf,
   findTable,
   nowSeconds,
   qualify,
+  requireDatabase,
   resolveTable,
   type SessionContext,
   toRecord,
 } from './context.js';
 import { convertToAcid } from './convert-table.js';
-import { alreadyExists, constraintOf, fieldOf } from './create-table.js';
+import { constraintOf, fieldOf } from './create-table.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
 import { resolveFormat } from './file-format.js';
 import { databaseLock, isFullAcid, isTransactional, type WriteKind } from './lock-plan.js';
@@ -267,8 +268,8 @@ function refuseRepeated(table: Table, added: readonly FieldSchema[]): void {
 function refuseDroppedColumns(before: Table, columns: readonly FieldSchema[]): void {
   if (columns.length < columnsOf(before).length) {
     throw new SemanticError(
-      10409,
-      `REPLACE COLUMNS is not supported for table ${before.database}.${before.name}: it would drop columns that files of a full ACID table hold`,
+      10313,
+      `Replacing columns cannot drop columns for table ${before.database}.${before.name}. SerDe may be incompatible`,
     );
   }
 }
@@ -283,7 +284,7 @@ function changeColumn(table: Table, action: Action<'change-column'>): void {
     });
   const column: FieldSchema = {
     name: action.newName.name.toLowerCase(),
-    type: printType(action.type),
+    type: columnType(action.type),
     comment: action.comment ?? columns[at].comment,
   };
   if (column.name !== oldName && [...columns, ...table.partitionKeys].some((c) => c.name === column.name)) {
@@ -335,9 +336,14 @@ function reclustered(context: SessionContext, table: Table, action: AlterTableAc
 }
 
 async function renamed(context: SessionContext, table: Table, action: Action<'rename'>): Promise<Table> {
+  if (table.tableType === 'VIRTUAL_VIEW')
+    throw new SemanticError(10131, 'To alter a view you need to use the ALTER VIEW command.');
+  // A name without a database is one of the session's, not of the table's own (recorded of Hive 4.0.1).
   const to = qualify(context, action.to);
-  if (action.to.database === undefined) to.database = table.database;
-  if ((await findTable(context, to.database, to.table)) !== undefined) throw alreadyExists(to.database, to.table);
+  if (action.to.database !== undefined) await requireDatabase(context, action.to.database);
+  if ((await findTable(context, to.database, to.table)) !== undefined) {
+    throw new MetaError(`Unable to alter table. new table ${to.database}.${to.table} already exists`);
+  }
   const ownLocation = `${await databaseLocationOf(context, table.database)}/${table.name}`;
   if (table.tableType === 'MANAGED_TABLE' && table.sd !== undefined && table.sd.location === ownLocation) {
     table.sd.location = `${await databaseLocationOf(context, to.database)}/${to.table}`;

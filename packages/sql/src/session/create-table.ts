@@ -9,6 +9,7 @@ import type {
 } from '../parse/ast.js';
 import { printType } from '../parse/index.js';
 import { item, selectQuery } from './ast-builders.js';
+import { columnType } from './column-type.js';
 import {
   databaseLocationOf,
   findTable,
@@ -92,7 +93,7 @@ export async function defineTable(
         throw new SemanticError(10002, `Invalid column reference '${key.name.name}'`, { position: key.position });
       return { ...column };
     }
-    return { name: key.name.name.toLowerCase(), type: printType(key.type), comment: key.comment };
+    return { name: key.name.name.toLowerCase(), type: columnType(key.type), comment: key.comment };
   });
   const own = (columns ?? statement.columns.map(fieldOf)).filter((c) => !partitionKeys.some((k) => k.name === c.name));
   checkColumns(own, partitionKeys, statement);
@@ -198,7 +199,7 @@ async function checkDefaults(context: SessionContext, statement: CreateTableStat
 
 export const fieldOf = (column: ColumnDefinition): FieldSchema => ({
   name: column.name.name.toLowerCase(),
-  type: printType(column.type),
+  type: columnType(column.type),
   comment: column.comment,
 });
 

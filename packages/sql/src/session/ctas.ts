@@ -1,4 +1,6 @@
-import { type FieldSchema, LockType } from '@skep/rpc';
+import type { StructVector } from '@skep/orc';
+import { type FieldSchema, LockType, type Table } from '@skep/rpc';
+import type { FileSystem } from '@skep/storage';
 import type { CreateTableStatement } from '../parse/ast.js';
 import { findTable, qualify, requireDatabase, type SessionContext } from './context.js';
 import { alreadyExists, defineTable } from './create-table.js';
@@ -7,6 +9,7 @@ import { databaseLock } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { analyzeInSession, queryRows } from './select.js';
+import type { StatementTransaction } from './statement-transaction.js';
 import { TableWriter } from './table-writer.js';
 import { done } from './text-result.js';
 import { columnsAsStruct } from './write-rows.js';
@@ -28,12 +31,9 @@ export async function createTableAsSelect(
       const existing = await findTable(context, database, name);
       const analysis = await analyzeInSession(context, query, text);
       const columns = analysis.columns.map(
-        (column, i): FieldSchema => ({
-          name: columnName(column.name, i),
-          type: column.type === 'void' ? 'string' : column.type,
-          comment: undefined,
-        }),
+        (column, i): FieldSchema => ({ name: columnName(column.name, i), type: column.type, comment: undefined }),
       );
+      refuseVoid(columns);
       const table = await defineTable(context, statement, text, columns);
       return {
         reads: analysis.reads,
@@ -44,39 +44,85 @@ export async function createTableAsSelect(
             if (statement.ifNotExists) return done;
             throw alreadyExists(database, name);
           }
-          const { catalog, fs } = context.services;
-          const location = table.sd?.location ?? '';
-          const isNew = !(await fs.stat(location));
-          await fs.mkdirs(location);
-          const writer = await TableWriter.open(context, transaction, {
+          return await writeNewTable(
+            context,
+            transaction,
             table,
-            statementId: transaction.nextStatementId(),
-            kind: 'insert',
-          });
-          try {
-            const data = (table.sd?.columns ?? []).map((column) => column.name);
-            const positionOf = (column: string) => columns.findIndex((c) => c.name === column);
-            for await (const batch of queryRows(context, transaction, analysis, signal)) {
-              const rows = columnsAsStruct(
-                data,
-                data.map((column) => batch.children[positionOf(column)]),
-                batch.length,
-              );
-              const keys = table.partitionKeys.map((key) => batch.children[positionOf(key.name)]);
-              await writer.write(rows, batch.length, keys);
-            }
-            await catalog.createTable({ table });
-          } catch (error) {
-            await writer.abort();
-            if (isNew) await fs.delete(location, { recursive: true });
-            throw error;
-          }
-          const result = await writer.close();
-          return { messages: [], counts: { inserted: BigInt(result.insertedRows), updated: 0n, deleted: 0n } };
+            columns,
+            queryRows(context, transaction, analysis, signal),
+          );
         },
       };
     },
     { signal },
+  );
+}
+
+/** Rows first, then the catalog, then the partitions; whatever fails takes all of it back, but nothing of anybody else's. */
+async function writeNewTable(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  table: Table,
+  columns: readonly FieldSchema[],
+  batches: AsyncIterable<StructVector>,
+): Promise<StatementResult> {
+  const { catalog, fs } = context.services;
+  const location = table.sd?.location ?? '';
+  const data = (table.sd?.columns ?? []).map((column) => column.name);
+  const positionOf = (column: string) => columns.findIndex((c) => c.name === column);
+  const writer = await TableWriter.open(withoutPartitions(context), transaction, {
+    table,
+    statementId: transaction.nextStatementId(),
+    kind: 'insert',
+  });
+  await fs.mkdirs(location);
+  let isCreated = false;
+  try {
+    for await (const batch of batches) {
+      const rows = columnsAsStruct(
+        data,
+        data.map((column) => batch.children[positionOf(column)]),
+        batch.length,
+      );
+      const keys = table.partitionKeys.map((key) => batch.children[positionOf(key.name)]);
+      await writer.write(rows, batch.length, keys);
+    }
+    await catalog.createTable({ table });
+    isCreated = true;
+    const result = await writer.close();
+    return { messages: [], counts: { inserted: BigInt(result.insertedRows), updated: 0n, deleted: 0n } };
+  } catch (error) {
+    if (isCreated) await catalog.dropTable({ database: table.database, name: table.name });
+    await writer.abort();
+    await deleteEmptyFolders(fs, location);
+    throw error;
+  }
+}
+
+/** The writer asks where a partition is: a table that the catalog does not have yet has none. */
+function withoutPartitions(context: SessionContext): SessionContext {
+  const catalog = new Proxy(context.services.catalog, {
+    get(target, name) {
+      if (name === 'getPartitions') return async () => ({ partitions: [] });
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  return { ...context, services: { ...context.services, catalog } };
+}
+
+/** Folders without a file go; a table that another session made here meanwhile keeps its own (bug report B79). */
+async function deleteEmptyFolders(fs: FileSystem, path: string): Promise<void> {
+  for (const entry of await fs.list(path)) if (entry.isDirectory) await deleteEmptyFolders(fs, entry.path);
+  if ((await fs.list(path)).length === 0) await fs.delete(path);
+}
+
+function refuseVoid(columns: readonly FieldSchema[]): void {
+  const untyped = columns.find((column) => /\bvoid\b/.test(column.type));
+  if (untyped === undefined) return;
+  throw new SemanticError(
+    10305,
+    `CREATE-TABLE-AS-SELECT creates a VOID type, please use CAST to specify the type, near field:  ${untyped.name}`,
   );
 }
 

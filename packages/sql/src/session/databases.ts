@@ -56,6 +56,7 @@ export async function dropDatabase(
       position: statement.name.position,
     });
   }
+  if (name === 'default') throw new MetaError('MetaException(message:Can not drop default database in catalog hive)');
   return await runStatement(
     context,
     async () => {

@@ -8,7 +8,7 @@ import { partitionValues } from './partitions.js';
 /** Where an INSERT's rows go: the columns that the source must fill, and the partition. */
 export interface InsertShape {
   readonly table: Table;
-  /** Columns in the order in which the source gives them: data columns (all, or those listed), then dynamic partition columns. */
+  /** Columns in the order in which the source gives them: those listed, or all data columns and then the dynamic partition columns. */
   readonly given: readonly FieldSchema[];
   /** All columns to be written, in the table's order, then the dynamic partition columns. */
   readonly written: readonly FieldSchema[];
@@ -55,10 +55,17 @@ export function insertShape(table: Table, target: InsertTable, nonstrict: boolea
     }
     return found;
   });
-  const unlisted = listed === undefined ? [] : dynamicKeys.filter((key) => !listed.includes(key));
+  const repeated = target.columns?.find((_, i) => listed?.indexOf(listed[i]) !== i);
+  if (repeated !== undefined) {
+    throw new SemanticError(
+      10036,
+      `Duplicate column name detected in ${table.database}.${table.name} table schema specification: ${repeated.name}`,
+      { position: repeated.position },
+    );
+  }
   return {
     table,
-    given: listed === undefined ? [...data, ...dynamicKeys] : [...listed, ...unlisted],
+    given: listed ?? [...data, ...dynamicKeys],
     written: [...data, ...dynamicKeys],
     partition,
     dynamicKeys,
@@ -116,6 +123,7 @@ export function insertQuery(shape: InsertShape, source: Query): Query {
   const names = shape.given.map((_, i) => `_s${i}`);
   const items = shape.written.map((column) => {
     const at = shape.given.findIndex((given) => given.name === column.name);
+    // A dynamic partition column that is not listed is NULL: the default partition, as in Hive.
     const value = at >= 0 ? columnRef(['_source', names[at]], position) : defaultOf(shape.table, column.name, position);
     return item(castTo(value, parseTypeText(column.type)), column.name);
   });

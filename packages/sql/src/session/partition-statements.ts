@@ -1,8 +1,8 @@
-import { SkepError } from '@skep/core';
+import { DEFAULT_PARTITION_NAME, SkepError } from '@skep/core';
 import type { Partition } from '@skep/rpc';
 import type { AlterTableAction, PartitionSpec, TableName } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
-import { SemanticError } from './errors.js';
+import { MetaError, SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import { filterPartitions, nameOf, newPartition, partitionValues, requirePartition, specText } from './partitions.js';
 import type { StatementResult } from './result.js';
@@ -30,6 +30,7 @@ export async function addPartitions(
             `partition spec ${specText(values)} doesn't contain all (${table.partitionKeys.length}) partition columns`,
           );
         }
+        refuseDefault(values);
         return newPartition(context, table, [...values.values()].map(String), location);
       });
       return {
@@ -45,6 +46,14 @@ export async function addPartitions(
     },
     { signal },
   );
+}
+
+/** The default partition is made by rows alone. */
+function refuseDefault(values: ReadonlyMap<string, string | undefined>): void {
+  for (const [key, value] of values) {
+    if (value === DEFAULT_PARTITION_NAME)
+      throw new MetaError(`partition spec is invalid; field ${key} does not exist or is empty`);
+  }
 }
 
 /** ALTER TABLE … DROP [IF EXISTS] PARTITION: the files of a managed table go with it, once no reader needs them. */
@@ -66,7 +75,7 @@ export async function dropPartitions(
       const doomed = new Map<string, Partition>();
       for (const filter of action.partitions) {
         const found = filterPartitions(table, all.partitions, filter);
-        if (found.length === 0 && !action.ifExists) {
+        if (found.length === 0 && !action.ifExists && !context.conf.getBoolean('hive.exec.drop.ignorenonexistent')) {
           const spec = new Map(
             filter.terms.map((t) => [
               t.column.name,
@@ -112,7 +121,9 @@ export async function renamePartition(
     async () => {
       const table = await resolveTable(context, name);
       const before = await requirePartition(context, table, from);
-      const values = [...partitionValues(table, to).values()].map((value) => value ?? '');
+      const wanted = partitionValues(table, to);
+      refuseDefault(wanted);
+      const values = table.partitionKeys.map((key, i) => wanted.get(key.name) ?? before.values[i]);
       const [oldName, newName] = [nameOf(table, before.values), nameOf(table, values)];
       return {
         reads: [],

@@ -1,22 +1,23 @@
 import { DEFAULT_PARTITION_NAME, formatPartitionName } from '@skep/core';
-import { Partition, type Table } from '@skep/rpc';
+import { type FieldSchema, Partition, type Table } from '@skep/rpc';
 import type { Expression, PartitionFilter, PartitionSpec } from '../parse/ast.js';
 import { emptyPartitionStatistics, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
+import { canonicalPartitionText } from './partition-value.js';
 
 /** The values a PARTITION clause names: text, or undefined where the partition is dynamic. Keys in the table's own order. */
 export function partitionValues(table: Table, spec: PartitionSpec): Map<string, string | undefined> {
-  const known = new Map(table.partitionKeys.map((key) => [key.name, key.type]));
+  const known = new Map(table.partitionKeys.map((key) => [key.name, key]));
   const given = new Map<string, string | undefined>();
   for (const { column, value, position } of spec.columns) {
     const name = column.name.toLowerCase();
-    const type = known.get(name);
-    if (type === undefined) {
+    const key = known.get(name);
+    if (key === undefined) {
       throw new SemanticError(10098, `Non-Partition column appears in the partition specification: ${column.name}`, {
         position,
       });
     }
-    given.set(name, value === undefined ? undefined : normalizePartitionValue(constantText(value), type));
+    given.set(name, value === undefined ? undefined : specifiedValue(value, key));
   }
   return new Map(
     table.partitionKeys.filter((key) => given.has(key.name)).map((key) => [key.name, given.get(key.name)]),
@@ -49,12 +50,43 @@ export function constantText(value: Expression): string | null {
   throw new SemanticError(10026, 'A partition value must be a constant', { position: value.position });
 }
 
-/** A partition value in its type's own form, so that hr='06' and hr=6 are one partition (bug report B104). */
+/** A partition value in its type's own form; as it stands where it is no value of the type; the default partition for NULL and ''. */
 export function normalizePartitionValue(text: string | null, type: string): string {
   if (text === null || text === '') return DEFAULT_PARTITION_NAME;
-  if (/^(tinyint|smallint|int|bigint)$/.test(type) && /^[+-]?\d+$/.test(text)) return BigInt(text).toString();
-  if (type === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase();
-  return text;
+  return canonicalPartitionText(type, text) ?? text;
+}
+
+/** The value of a partition specification; Hive's 10248 for one that its type does not have. */
+function specifiedValue(value: Expression, column: FieldSchema): string {
+  const text = constantText(value);
+  if (text === null || text === '') return DEFAULT_PARTITION_NAME;
+  const canonical = canonicalPartitionText(column.type, text);
+  if (canonical !== undefined) return canonical;
+  throw new SemanticError(
+    10248,
+    `Cannot add partition column ${column.name} of type string as it cannot be converted to type ${column.type}`,
+    { position: value.position },
+  );
+}
+
+/**
+ * The partition of these values where it is stored under another text, as folders that other engines made are: hr=06, or
+ * de=1.10 (bug report B104). Undefined: there is none of these values at all.
+ */
+export function findByValue(
+  table: Table,
+  partitions: readonly Partition[],
+  values: readonly string[],
+): Partition | undefined {
+  const wanted = new Map(table.partitionKeys.map((key, i) => [key.name, normalizePartitionValue(values[i], key.type)]));
+  return partitions.find((partition) => matches(table, partition, wanted));
+}
+
+/** The partitions that may be stored under another text than ours: none where all keys are text. */
+export async function listForValues(context: SessionContext, table: Table): Promise<readonly Partition[]> {
+  if (table.partitionKeys.every((key) => key.type === 'string')) return [];
+  const { database, name } = table;
+  return (await context.services.catalog.getPartitions({ database, table: name, names: [] })).partitions;
 }
 
 /** A partition's values out of its name's order of keys. */
@@ -76,20 +108,16 @@ export async function matchingPartitions(
   table: Table,
   values: ReadonlyMap<string, string | undefined>,
 ): Promise<Partition[]> {
-  const complete = table.partitionKeys.every((key) => values.get(key.name) !== undefined);
-  const names = complete
-    ? [
-        nameOf(
-          table,
-          table.partitionKeys.map((key) => values.get(key.name) ?? ''),
-        ),
-      ]
-    : [];
-  const { partitions } = await context.services.catalog.getPartitions({
-    database: table.database,
-    table: table.name,
-    names,
-  });
+  const { database, name } = table;
+  const { catalog } = context.services;
+  if (table.partitionKeys.every((key) => values.get(key.name) !== undefined)) {
+    const complete = table.partitionKeys.map((key) => values.get(key.name) ?? '');
+    const named = await catalog.getPartitions({ database, table: name, names: [nameOf(table, complete)] });
+    if (named.partitions.length > 0) return named.partitions;
+    const other = findByValue(table, await listForValues(context, table), complete);
+    return other === undefined ? [] : [other];
+  }
+  const { partitions } = await catalog.getPartitions({ database, table: name, names: [] });
   return partitions.filter((partition) => matches(table, partition, values));
 }
 
@@ -137,11 +165,14 @@ export function filterPartitions(table: Table, partitions: readonly Partition[],
       );
     }
     const { type } = table.partitionKeys[index];
-    const value = normalizePartitionValue(constantText(term.value), type);
+    const text = constantText(term.value);
+    // No partition has the value '': that one is the default partition, whose rows are NULL (bug report B103).
+    const value = text === '' ? undefined : normalizePartitionValue(text, type);
     return { index, type, value, operator: term.operator };
   });
   return partitions.filter((partition) =>
     terms.every(({ index, type, value, operator }) => {
+      if (value === undefined) return false;
       const actual = normalizePartitionValue(partition.values[index], type);
       if (operator === 'like') return likePattern(value).test(actual);
       return comparisons[operator](compareAs(type, actual, value));

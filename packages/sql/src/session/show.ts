@@ -5,7 +5,7 @@ import { compactionTypes, stateName } from './compact-statement.js';
 import { qualify, requireDatabase, resolveTable, type SessionContext } from './context.js';
 import { sortedEntries } from './describe.js';
 import { SemanticError, UnsupportedError } from './errors.js';
-import { matchingPartitions, nameOf, partitionValues, requirePartition } from './partitions.js';
+import { nameOf, requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
 import {
   compactionColumns,
@@ -19,6 +19,7 @@ import {
   transactionRow,
 } from './show-compactions.js';
 import { showCreateTable } from './show-create.js';
+import { showPartitions } from './show-partitions.js';
 import { withLiveStatistics } from './statistics.js';
 import { textResult } from './text-result.js';
 
@@ -118,21 +119,6 @@ async function showTables(context: SessionContext, what: What<'tables'>): Promis
     rows.push([name.padEnd(20), (table?.tableType ?? '').padEnd(20)]);
   }
   return textResult(['tab_name', 'table_type'], rows);
-}
-
-async function showPartitions(context: SessionContext, what: What<'partitions'>): Promise<StatementResult> {
-  if (what.where !== undefined || what.orderBy.length > 0)
-    throw new UnsupportedError('SHOW PARTITIONS with WHERE or ORDER BY');
-  const table = await resolveTable(context, what.table);
-  if (table.partitionKeys.length === 0) {
-    throw new SemanticError(10241, `Table ${table.database}.${table.name} is not a partitioned table`, {
-      position: what.table.position,
-    });
-  }
-  const values = what.partition === undefined ? new Map() : partitionValues(table, what.partition);
-  const partitions = await matchingPartitions(context, table, values);
-  const names = partitions.map((partition) => nameOf(table, partition.values)).sort();
-  return textResult(['partition'], column(what.limit === undefined ? names : names.slice(0, what.limit)));
 }
 
 async function showProperties(context: SessionContext, what: What<'tblproperties'>): Promise<StatementResult> {

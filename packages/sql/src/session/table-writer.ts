@@ -14,7 +14,7 @@ import type { SessionContext } from './context.js';
 import { UnsupportedError } from './errors.js';
 import { isFullAcid, isInsertOnly, isTransactional } from './lock-plan.js';
 import { partitionText } from './partition-value.js';
-import { nameOf, newPartition } from './partitions.js';
+import { findByValue, listForValues, nameOf, newPartition } from './partitions.js';
 import type { StatementTransaction } from './statement-transaction.js';
 import { layoutOf, tableSchema } from './table-scan.js';
 
@@ -44,6 +44,9 @@ const maxPartitions = 1000;
 export class TableWriter {
   private readonly writers = new Map<string, PartitionWriter>();
   private readonly partitionValues = new Map<string, readonly string[]>();
+  /** Of partitions whose values are stored in another form than ours (hr=06). */
+  private readonly storedValues = new Map<string, readonly string[]>();
+  private othersListed: readonly Partition[] | undefined;
   private rowsIn = 0n;
 
   private constructor(
@@ -69,7 +72,11 @@ export class TableWriter {
 
   /** The partition folders touched so far, k1=v1/k2=v2. */
   get partitions(): string[] {
-    return [...this.writers.keys()].filter((name) => name !== '');
+    const names = [...this.writers.keys()].filter((name) => name !== '');
+    return names.map((name) => {
+      const stored = this.storedValues.get(name);
+      return stored === undefined ? name : nameOf(this.leg.table, stored);
+    });
   }
 
   /**
@@ -191,7 +198,11 @@ export class TableWriter {
     if (name === '') return undefined;
     const { database, name: table } = this.leg.table;
     const { partitions } = await this.context.services.catalog.getPartitions({ database, table, names: [name] });
-    return partitions[0];
+    if (partitions.length > 0) return partitions[0];
+    this.othersListed ??= await listForValues(this.context, this.leg.table);
+    const other = findByValue(this.leg.table, this.othersListed, this.partitionValues.get(name) ?? []);
+    if (other !== undefined) this.storedValues.set(name, other.values);
+    return other;
   }
 
   private async registerPartitions(): Promise<void> {
@@ -199,7 +210,8 @@ export class TableWriter {
     const { catalog, txns } = this.context.services;
     const names = this.partitions;
     if (this.leg.kind !== 'delete') {
-      const partitions = names.map((name) => newPartition(this.context, table, this.partitionValues.get(name) ?? []));
+      const fresh = [...this.writers.keys()].filter((name) => name !== '' && !this.storedValues.has(name));
+      const partitions = fresh.map((name) => newPartition(this.context, table, this.partitionValues.get(name) ?? []));
       await catalog.addPartitions({ partitions, ifNotExists: true });
     }
     if (dynamicOperation === undefined || this.writeId === undefined) return;
