@@ -26,7 +26,7 @@ describe('Dictionary', () => {
     const texts = Array.from({ length: 5000 }, (_, i) => `k${(i * 7919) % 2503}`);
     const ids = texts.map((text) => {
       const bytes = Buffer.from(`__${text}`);
-      return dictionary.add(bytes, 2, bytes.length);
+      return dictionary.add(bytes, viewOf(bytes), 2, bytes.length);
     });
     const distinct = [...new Set(texts)];
     expect(dictionary.size).toBe(distinct.length);
@@ -36,12 +36,12 @@ describe('Dictionary', () => {
     );
     expect(sorted).toEqual([...distinct].sort());
     dictionary.clear();
-    expect(dictionary.add(Buffer.from('new'), 0, 3)).toBe(0);
+    expect(add(dictionary, 'new')).toBe(0);
   });
   it('sorts keys that begin alike and zero bytes', () => {
     const dictionary = new Dictionary();
     const keys = ['prefix-b', 'prefix-a', 'prefix', '', 'a\0', 'a', 'a\0\0', 'prefix-ab', '\xff'];
-    for (const key of keys) dictionary.add(Buffer.from(key), 0, Buffer.from(key).length);
+    for (const key of keys) add(dictionary, key);
     const sorted = [...dictionary.sortedIds()].map((id) => keys[id]);
     expect(sorted).toEqual(
       keys
@@ -51,3 +51,12 @@ describe('Dictionary', () => {
     );
   });
 });
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function add(dictionary: Dictionary, key: string): number {
+  const bytes = Buffer.from(key);
+  return dictionary.add(bytes, viewOf(bytes), 0, bytes.length);
+}

@@ -1,4 +1,4 @@
-import { compareBytes } from '../compare-bytes.js';
+import { sortKeys } from './sort-keys.js';
 
 const INITIAL_KEYS = 1024;
 
@@ -9,6 +9,7 @@ const INITIAL_KEYS = 1024;
 export class Dictionary {
   size = 0;
   private bytes = new Uint8Array(INITIAL_KEYS * 16);
+  private view = new DataView(this.bytes.buffer);
   /** Key i is bytes[offsets[i], offsets[i + 1]). */
   private offsets = new Int32Array(INITIAL_KEYS + 1);
   private hashes = new Int32Array(INITIAL_KEYS);
@@ -36,24 +37,28 @@ export class Dictionary {
     return this.offsets[id + 1];
   }
 
-  /** The id of source[start, end), a new one where it is not known yet. */
-  add(source: Uint8Array, start: number, end: number): number {
-    const hash = hashBytes(source, start, end);
+  /** The id of source[start, end), a new one where it is not known yet. `view` is of the same bytes. */
+  add(source: Uint8Array, view: DataView, start: number, end: number): number {
+    const hash = hashBytes(source, view, start, end);
     const { table, hashes } = this;
     const mask = table.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const id = table[slot] - 1;
       if (id < 0) return this.insert(source, start, end, hash, slot);
-      if (hashes[id] === hash && this.equals(id, source, start, end)) return id;
+      if (hashes[id] === hash && this.equals(id, source, view, start, end)) return id;
     }
   }
 
-  private equals(id: number, source: Uint8Array, start: number, end: number): boolean {
-    const { bytes } = this;
+  private equals(id: number, source: Uint8Array, sourceView: DataView, start: number, end: number): boolean {
+    const { bytes, view } = this;
     const from = this.offsets[id];
     const length = end - start;
     if (this.offsets[id + 1] - from !== length) return false;
-    for (let i = 0; i < length; i++) if (bytes[from + i] !== source[start + i]) return false;
+    let i = 0;
+    for (; i + 4 <= length; i += 4) {
+      if (view.getInt32(from + i, true) !== sourceView.getInt32(start + i, true)) return false;
+    }
+    for (; i < length; i++) if (bytes[from + i] !== source[start + i]) return false;
     return true;
   }
 
@@ -61,7 +66,10 @@ export class Dictionary {
     const id = this.size++;
     const from = this.offsets[id];
     const to = from + end - start;
-    if (to > this.bytes.length) this.bytes = grown(this.bytes, to);
+    if (to > this.bytes.length) {
+      this.bytes = grown(this.bytes, to);
+      this.view = new DataView(this.bytes.buffer);
+    }
     this.bytes.set(source.subarray(start, end), from);
     if (id + 2 > this.offsets.length) this.offsets = grown(this.offsets, id + 2);
     this.offsets[id + 1] = to;
@@ -85,20 +93,7 @@ export class Dictionary {
 
   /** Ids in ascending order of their bytes (Java: StringRedBlackTree.visit). */
   sortedIds(): Int32Array {
-    const { bytes, offsets, size } = this;
-    // The first six bytes as a number decide nearly always.
-    const prefixes = new Float64Array(size);
-    for (let id = 0; id < size; id++) {
-      let prefix = 0;
-      const from = offsets[id];
-      const length = offsets[id + 1] - from;
-      for (let i = 0; i < 6; i++) prefix = prefix * 257 + (i < length ? bytes[from + i] + 1 : 0);
-      prefixes[id] = prefix;
-    }
-    return Int32Array.from({ length: size }, (_, id) => id).sort(
-      (a, b) =>
-        prefixes[a] - prefixes[b] || compareBytes(bytes, offsets[a], offsets[a + 1], bytes, offsets[b], offsets[b + 1]),
-    );
+    return sortKeys(this.bytes, this.offsets, this.size);
   }
 
   clear(): void {
@@ -115,12 +110,11 @@ function grown<T extends Uint8Array | Int32Array>(array: T, needed: number): T {
 }
 
 /** Four bytes at a time, then mixed as in Murmur3's end. Good enough to spread keys; never leaves the process. */
-function hashBytes(bytes: Uint8Array, start: number, end: number): number {
+function hashBytes(bytes: Uint8Array, view: DataView, start: number, end: number): number {
   let hash = end - start;
   let at = start;
   for (; at + 4 <= end; at += 4) {
-    const word = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
-    hash = Math.imul(hash ^ word, 0x5bd1e995);
+    hash = Math.imul(hash ^ view.getInt32(at, true), 0x5bd1e995);
     hash ^= hash >>> 15;
   }
   for (; at < end; at++) hash = Math.imul(hash ^ bytes[at], 0x01000193);

@@ -63,11 +63,12 @@ export class StringWriter extends ColumnWriter<StringStatistics> {
       this.rows = rows;
     }
     const { rows } = this;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     let { seenIn, rowCount } = this;
     for (let i = from; i < from + count; i++) {
       const start = offsets[i];
       const end = offsets[i + 1];
-      const id = dictionary.add(bytes, start, end);
+      const id = dictionary.add(bytes, view, start, end);
       rows[rowCount++] = id;
       if (seenIn[id] === groupNumber) continue;
       if (id >= seenIn.length) seenIn = this.growSeenIn();

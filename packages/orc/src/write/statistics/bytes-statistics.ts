@@ -34,13 +34,24 @@ export class StringStatistics extends Statistics {
 
   /** Values [from, from + count) of `bytes` cut by `offsets`; at least one. Copies no more than the extremes. */
   addRows(bytes: Uint8Array, offsets: Int32Array, from: number, count: number): void {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     let min = from;
     let max = from;
+    // The first four bytes rule nearly all out.
+    let minPrefix = prefix(bytes, view, offsets[from], offsets[from + 1]);
+    let maxPrefix = minPrefix;
     for (let i = from + 1; i < from + count; i++) {
       const start = offsets[i];
       const end = offsets[i + 1];
-      if (compareBytes(bytes, start, end, bytes, offsets[max], offsets[max + 1]) > 0) max = i;
-      else if (compareBytes(bytes, start, end, bytes, offsets[min], offsets[min + 1]) < 0) min = i;
+      const own = prefix(bytes, view, start, end);
+      if (own > minPrefix && own < maxPrefix) continue;
+      if (own >= maxPrefix && compareBytes(bytes, start, end, bytes, offsets[max], offsets[max + 1]) > 0) {
+        max = i;
+        maxPrefix = own;
+      } else if (own <= minPrefix && compareBytes(bytes, start, end, bytes, offsets[min], offsets[min + 1]) < 0) {
+        min = i;
+        minPrefix = own;
+      }
     }
     this.addRange(bytes, offsets[min], offsets[min + 1]);
     if (max !== min) this.addRange(bytes, offsets[max], offsets[max + 1]);
@@ -88,6 +99,14 @@ export class StringStatistics extends Statistics {
       },
     };
   }
+}
+
+/** Big endian, shorter ones with zeros at the end: of two that differ the order is that of the bytes. */
+function prefix(bytes: Uint8Array, view: DataView, start: number, end: number): number {
+  if (end - start >= 4) return view.getUint32(start);
+  let value = 0;
+  for (let i = 0; i < 4; i++) value = value * 256 + (start + i < end ? bytes[start + i] : 0);
+  return value;
 }
 
 /** binary: the bytes of all values. */
