@@ -6,8 +6,11 @@ import { parseArgs } from 'node:util';
 import { memorySink, memorySource } from '@skep/core';
 import { OrcWriter, type OrcWriterOptions, openOrcSync, type ReadOptions, type StructVector } from '@skep/orc';
 import { SHAPES, type Shape, TWENTY } from './orc-data.js';
+import { memory } from './orc-memory.js';
 import { type Peer, startPeer } from './peer.js';
 import { textTable, timingOf } from './statistics.js';
+
+export { memoryPart } from './orc-memory.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const BATCH = 8192;
@@ -41,8 +44,10 @@ export async function main(args: string[]): Promise<number> {
       rounds: { type: 'string' },
       shape: { type: 'string', multiple: true },
       codec: { type: 'string', multiple: true },
+      memory: { type: 'boolean' },
     },
   });
+  if (values.memory) return memory();
   const rows = Number(values.rows ?? 500_000);
   const rounds = Number(values.rounds ?? 7);
   const codecs = CODECS.filter((codec) => values.codec === undefined || values.codec.includes(codec));

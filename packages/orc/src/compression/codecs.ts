@@ -7,6 +7,7 @@ import type { Codec, CompressionKind } from './codec.js';
 import { lzoDecompress } from './lzo.js';
 import { avoidNative, countNative } from './native-memory.js';
 import { withContentSize, zstdBound } from './zstd-frame.js';
+import { decompressInThread } from './zstd-thread.js';
 
 /** Java's CompressionCodec.Modifier: how hard the compressor tries. */
 export type CompressionStrategy = 'speed' | 'compression';
@@ -62,6 +63,10 @@ function zstdCodec(strategy: CompressionStrategy): Codec {
     kind: 'zstd',
     decompress(chunk, maximumLength) {
       zstdBound(chunk, maximumLength);
+      if (avoidNative()) {
+        const copy = decompressInThread(chunk, maximumLength);
+        if (copy !== undefined) return copy;
+      }
       const bytes = zstdDecoder.decodeSync(asBuffer(chunk));
       countNative(bytes.length);
       return bytes;
