@@ -76,7 +76,6 @@ async function writeNewTable(
     kind: 'insert',
   });
   await fs.mkdirs(location);
-  let isCreated = false;
   try {
     for await (const batch of batches) {
       const rows = columnsAsStruct(
@@ -88,11 +87,14 @@ async function writeNewTable(
       await writer.write(rows, batch.length, keys);
     }
     await catalog.createTable({ table });
-    isCreated = true;
+    transaction.onRollback(async () => {
+      await catalog.dropTable({ database: table.database, name: table.name });
+      await writer.abort();
+      await deleteEmptyFolders(fs, location);
+    });
     const result = await writer.close();
     return { messages: [], counts: { inserted: BigInt(result.insertedRows), updated: 0n, deleted: 0n } };
   } catch (error) {
-    if (isCreated) await catalog.dropTable({ database: table.database, name: table.name });
     await writer.abort();
     await deleteEmptyFolders(fs, location);
     throw error;
@@ -113,6 +115,7 @@ function withoutPartitions(context: SessionContext): SessionContext {
 
 /** Folders without a file go; a table that another session made here meanwhile keeps its own (bug report B79). */
 async function deleteEmptyFolders(fs: FileSystem, path: string): Promise<void> {
+  if ((await fs.stat(path)) === undefined) return;
   for (const entry of await fs.list(path)) if (entry.isDirectory) await deleteEmptyFolders(fs, entry.path);
   if ((await fs.list(path)).length === 0) await fs.delete(path);
 }

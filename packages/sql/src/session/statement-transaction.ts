@@ -25,6 +25,7 @@ export class StatementTransaction {
   private nextStatement = 0;
   private heartbeat: AbortController | undefined;
   private ended = false;
+  private readonly undo: (() => Promise<void>)[] = [];
   /** Hive's ValidReadTxnList as text, once the snapshot is taken. */
   validTxns = '';
 
@@ -136,11 +137,27 @@ export class StatementTransaction {
     return this.nextStatement++;
   }
 
+  /** What has to be taken back if the transaction does not commit: changes of the catalog, which are visible at once. */
+  onRollback(undo: () => Promise<void>): void {
+    this.undo.push(undo);
+  }
+
   /** Commits; TxnAbortedError names the winner of a write conflict. */
   async commit(exclWriteEnabled: boolean): Promise<void> {
     this.stopHeartbeat();
     this.ended = true;
-    await this.services.txns.commitTxn({ txnId: this.txnId, exclWriteEnabled });
+    try {
+      await this.services.txns.commitTxn({ txnId: this.txnId, exclWriteEnabled });
+    } catch (error) {
+      // After another error nobody knows whether it has committed: then the catalog stays.
+      if (error instanceof SkepError && (error.code === 'TXN_ABORTED' || error.code === 'NO_SUCH_TXN'))
+        await this.takeBack();
+      throw error;
+    }
+  }
+
+  private async takeBack(): Promise<void> {
+    for (const undo of this.undo.splice(0).reverse()) await undo();
   }
 
   /** Rolls back unless the transaction has ended; never hides the error that led here. */
@@ -148,7 +165,11 @@ export class StatementTransaction {
     this.stopHeartbeat();
     if (this.ended) return;
     this.ended = true;
-    await this.services.txns.abortTxns({ txnIds: [this.txnId], reasonCode: rollbackReason });
+    try {
+      await this.takeBack();
+    } finally {
+      await this.services.txns.abortTxns({ txnIds: [this.txnId], reasonCode: rollbackReason });
+    }
   }
 
   private startHeartbeat(): void {
