@@ -1,17 +1,9 @@
-import { type FieldSchema, LockType, type Partition, Table } from '@skep/rpc';
+import { LockType, type Partition, Table } from '@skep/rpc';
 import type { AlterTableAction, AlterTableStatement } from '../parse/ast.js';
-import { columnType } from './column-type.js';
+import { changeColumn, columnsOf, refuseDroppedColumns, refuseRepeated, setColumns } from './alter-columns.js';
+import { apply, renamed, touched } from './alter-rename.js';
 import { compactStatement } from './compact-statement.js';
-import {
-  databaseLocationOf,
-  findTable,
-  nowSeconds,
-  qualify,
-  requireDatabase,
-  resolveTable,
-  type SessionContext,
-  toRecord,
-} from './context.js';
+import { nowSeconds, resolveTable, type SessionContext, toRecord } from './context.js';
 import { convertToAcid } from './convert-table.js';
 import { constraintOf, fieldOf } from './create-table.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
@@ -24,8 +16,6 @@ import { runStatement } from './run-statement.js';
 import { done } from './text-result.js';
 import { validateTransactional } from './transactional-rules.js';
 import { checkTypeChange } from './type-change.js';
-
-type Action<K extends AlterTableAction['kind']> = Extract<AlterTableAction, { kind: K }>;
 
 /** ALTER TABLE. */
 export async function alterTable(
@@ -225,15 +215,6 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
   }
 }
 
-const columnsOf = (table: Table): FieldSchema[] => table.sd?.columns ?? [];
-function setColumns(table: Table, columns: FieldSchema[]): void {
-  if (table.sd !== undefined) table.sd.columns = columns;
-}
-function touched(context: SessionContext, table: Table): Table {
-  table.parameters.transient_lastDdlTime = String(nowSeconds(context));
-  return table;
-}
-
 function setSerdeProperties(
   context: SessionContext,
   table: Table,
@@ -257,65 +238,6 @@ function refuseUnset(before: Table, properties: Record<string, string>): void {
   }
 }
 
-function refuseRepeated(table: Table, added: readonly FieldSchema[]): void {
-  const names = new Set([...columnsOf(table), ...table.partitionKeys].map((c) => c.name));
-  for (const column of added) {
-    if (names.has(column.name)) throw new SemanticError(10036, `Duplicate column name: ${column.name}`);
-    names.add(column.name);
-  }
-}
-
-function refuseDroppedColumns(before: Table, columns: readonly FieldSchema[]): void {
-  if (columns.length < columnsOf(before).length) {
-    throw new SemanticError(
-      10313,
-      `Replacing columns cannot drop columns for table ${before.database}.${before.name}. SerDe may be incompatible`,
-    );
-  }
-}
-
-function changeColumn(table: Table, action: Action<'change-column'>): void {
-  const columns = columnsOf(table);
-  const oldName = action.column.name.toLowerCase();
-  const at = columns.findIndex((c) => c.name === oldName);
-  if (at < 0)
-    throw new SemanticError(10002, `Invalid column reference '${action.column.name}'`, {
-      position: action.column.position,
-    });
-  const column: FieldSchema = {
-    name: action.newName.name.toLowerCase(),
-    type: columnType(action.type),
-    comment: action.comment ?? columns[at].comment,
-  };
-  if (column.name !== oldName && [...columns, ...table.partitionKeys].some((c) => c.name === column.name)) {
-    throw new SemanticError(10036, `Duplicate column name: ${column.name}`);
-  }
-  checkTypeChange(columns[at], column, table);
-  const rest = columns.filter((_, i) => i !== at);
-  let to = at;
-  if (action.placement === 'first') to = 0;
-  else if (action.placement !== undefined) {
-    const after = action.placement.after.name.toLowerCase();
-    to = rest.findIndex((c) => c.name === after) + 1;
-    if (to === 0)
-      throw new SemanticError(10002, `Invalid column reference '${after}'`, {
-        position: action.placement.after.position,
-      });
-  }
-  if (to !== at && isFullAcid(table)) {
-    throw new MetaError(
-      `Reordering columns is not supported for table ${table.database}.${table.name}. SerDe may be incompatible`,
-    );
-  }
-  setColumns(table, [...rest.slice(0, to), column, ...rest.slice(to)]);
-  if (table.sd !== undefined && column.name !== oldName) {
-    table.sd.bucketColumns = table.sd.bucketColumns.map((name) => (name === oldName ? column.name : name));
-  }
-  for (const constraint of table.constraints) {
-    constraint.columns = constraint.columns.map((name) => (name === oldName ? column.name : name));
-  }
-}
-
 function reclustered(context: SessionContext, table: Table, action: AlterTableAction): Table {
   if (table.sd === undefined) return table;
   if (action.kind === 'clustered-by') {
@@ -333,69 +255,6 @@ function reclustered(context: SessionContext, table: Table, action: AlterTableAc
   } else table.sd.sortColumns = [];
   table.parameters = validateTransactional(table, table);
   return touched(context, table);
-}
-
-async function renamed(context: SessionContext, table: Table, action: Action<'rename'>): Promise<Table> {
-  if (table.tableType === 'VIRTUAL_VIEW')
-    throw new SemanticError(10131, 'To alter a view you need to use the ALTER VIEW command.');
-  // A name without a database is one of the session's, not of the table's own (recorded of Hive 4.0.1).
-  const to = qualify(context, action.to);
-  if (action.to.database !== undefined) await requireDatabase(context, action.to.database);
-  if ((await findTable(context, to.database, to.table)) !== undefined) {
-    throw new MetaError(`Unable to alter table. new table ${to.database}.${to.table} already exists`);
-  }
-  const ownLocation = `${await databaseLocationOf(context, table.database)}/${table.name}`;
-  if (table.tableType === 'MANAGED_TABLE' && table.sd !== undefined && table.sd.location === ownLocation) {
-    table.sd.location = `${await databaseLocationOf(context, to.database)}/${to.table}`;
-  }
-  table.database = to.database;
-  table.name = to.table;
-  table.parameters.last_modified_by = context.services.identity.user;
-  table.parameters.last_modified_time = String(nowSeconds(context));
-  return touched(context, table);
-}
-
-/** Writes the new definition; a rename takes files, write ids and compaction requests along. */
-async function apply(context: SessionContext, before: Table, after: Table): Promise<void> {
-  const { catalog, txns, compactions, fs } = context.services;
-  const moved = before.sd?.location !== after.sd?.location && (await fs.stat(before.sd?.location ?? '')) !== undefined;
-  const isRename = before.name !== after.name || before.database !== after.database;
-  if (isRename && moved) await fs.rename(before.sd?.location ?? '', after.sd?.location ?? '');
-  try {
-    await catalog.alterTable({ database: before.database, name: before.name, table: after });
-  } catch (error) {
-    if (isRename && moved) await fs.rename(after.sd?.location ?? '', before.sd?.location ?? '');
-    throw error;
-  }
-  if (!isRename) return;
-  if (moved && before.partitionKeys.length > 0) await movePartitions(context, before, after);
-  await txns.renameResource({
-    from: { database: before.database, table: before.name },
-    to: { database: after.database, table: after.name },
-  });
-  await compactions.renameCompactions({
-    fromDatabase: before.database,
-    fromTable: before.name,
-    toDatabase: after.database,
-    toTable: after.name,
-  });
-}
-
-async function movePartitions(context: SessionContext, before: Table, after: Table): Promise<void> {
-  const { catalog } = context.services;
-  const [from, to] = [`${before.sd?.location}/`, `${after.sd?.location}/`];
-  const { partitions } = await catalog.getPartitions({ database: after.database, table: after.name, names: [] });
-  const inside = partitions.filter((partition) => partition.sd?.location.startsWith(from));
-  if (inside.length === 0) return;
-  await catalog.alterPartitions({
-    database: after.database,
-    table: after.name,
-    names: inside.map((partition) => nameOf(after, partition.values)),
-    partitions: inside.map((partition) => ({
-      ...partition,
-      sd: partition.sd && { ...partition.sd, location: to + partition.sd.location.slice(from.length) },
-    })),
-  });
 }
 
 async function changePartition(
