@@ -1,8 +1,9 @@
 import { parseAcidDirectoryName } from '@skep/acid';
-import { parsePartitionName } from '@skep/core';
+import { DEFAULT_PARTITION_NAME, parsePartitionName } from '@skep/core';
 import type { Partition, Table } from '@skep/rpc';
 import { joinPath } from '@skep/storage';
 import type { AnalyzeStatement, MsckStatement } from '../parse/ast.js';
+import { adoptFiles } from './adopt-files.js';
 import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
@@ -47,7 +48,7 @@ export async function msck(
     context,
     async () => {
       const table = await resolveTable(context, statement.table);
-      if (table.partitionKeys.length === 0) {
+      if (table.partitionKeys.length === 0 && !isTransactional(table)) {
         throw new SemanticError(10241, `Table ${table.database}.${table.name} is not a partitioned table`, {
           position: statement.table.position,
         });
@@ -55,18 +56,29 @@ export async function msck(
       return {
         reads: [],
         writes: [{ table, kind: 'msck' }],
-        run: async () => await repair(context, table, statement),
+        run: async (transaction) => {
+          const folders = table.partitionKeys.length === 0 ? new Map() : await partitionFolders(context, table);
+          if (statement.repair && isTransactional(table)) {
+            const locations = [...folders.values()].map((folder) => folder.location);
+            await adoptFiles(context, transaction, table, [table.sd?.location ?? '', ...locations]);
+          }
+          return await repair(context, table, folders, statement);
+        },
       };
     },
     { signal },
   );
 }
 
-async function repair(context: SessionContext, table: Table, statement: MsckStatement): Promise<StatementResult> {
+async function repair(
+  context: SessionContext,
+  table: Table,
+  onDisk: ReadonlyMap<string, PartitionFolder>,
+  statement: MsckStatement,
+): Promise<StatementResult> {
   const { catalog, fs } = context.services;
   const known = await catalog.getPartitions({ database: table.database, table: table.name, names: [] });
   const knownNames = new Set(known.partitions.map((partition) => nameOf(table, partition.values)));
-  const onDisk = await partitionFolders(context, table);
   const missing = [...onDisk.keys()].filter((name) => !knownNames.has(name));
   const gone: Partition[] = [];
   for (const partition of known.partitions) {
@@ -80,7 +92,10 @@ async function repair(context: SessionContext, table: Table, statement: MsckStat
       `Partitions missing from filesystem:\t${gone.map((p) => `${table.name}:${nameOf(table, p.values)}`).join('\t')}`,
     );
   if (statement.repair && statement.action !== 'drop' && missing.length > 0) {
-    const partitions = missing.map((name) => newPartition(context, table, onDisk.get(name) ?? []));
+    const partitions = missing.flatMap((name) => {
+      const folder = onDisk.get(name);
+      return folder === undefined ? [] : [newPartition(context, table, folder.values, folder.location)];
+    });
     await catalog.addPartitions({ partitions, ifNotExists: true });
     lines.push(...missing.map((name) => `Repair: Added partition to metastore ${table.name}:${name}`));
   }
@@ -95,22 +110,29 @@ async function repair(context: SessionContext, table: Table, statement: MsckStat
   );
 }
 
-/** The folders k1=v1/k2=v2 below the table's, by name, with their values. */
-async function partitionFolders(context: SessionContext, table: Table): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
-  const walk = async (folder: string, depth: number, path: string): Promise<void> => {
-    if (depth === table.partitionKeys.length) {
-      const values = parsePartitionName(path).map((part) => part.value ?? '');
-      found.set(nameOf(table, values), values);
+/** A partition's folder as it is on the disk, which may spell its name otherwise than we would (HR=06). */
+interface PartitionFolder {
+  readonly values: readonly string[];
+  readonly location: string;
+}
+
+/** The folders k1=v1/k2=v2 below the table's, by partition name. */
+async function partitionFolders(context: SessionContext, table: Table): Promise<Map<string, PartitionFolder>> {
+  const { fs } = context.services;
+  const found = new Map<string, PartitionFolder>();
+  const walk = async (location: string, path: readonly string[]): Promise<void> => {
+    if (path.length === table.partitionKeys.length) {
+      const values = parsePartitionName(path.join('/')).map((part) => part.value ?? DEFAULT_PARTITION_NAME);
+      found.set(nameOf(table, values), { values, location });
       return;
     }
-    for (const entry of await context.services.fs.list(folder)) {
+    for (const entry of await fs.list(location)) {
       if (!entry.isDirectory || parseAcidDirectoryName(entry.name) !== undefined) continue;
-      if (!entry.name.toLowerCase().startsWith(`${table.partitionKeys[depth].name}=`)) continue;
-      await walk(joinPath(folder, entry.name), depth + 1, path === '' ? entry.name : `${path}/${entry.name}`);
+      if (!entry.name.toLowerCase().startsWith(`${table.partitionKeys[path.length].name}=`)) continue;
+      await walk(joinPath(location, entry.name), [...path, entry.name]);
     }
   };
-  if ((await context.services.fs.stat(table.sd?.location ?? '')) !== undefined)
-    await walk(table.sd?.location ?? '', 0, '');
+  const root = table.sd?.location ?? '';
+  if ((await fs.stat(root)) !== undefined) await walk(root, []);
   return found;
 }
