@@ -6,9 +6,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  */
 
 /** Bytes after which who can wait, waits for a turn. */
-const TURN_BYTES = 16 << 20;
+const TURN_BYTES = 8 << 20;
 /** Bytes after which who cannot wait asks for copies on V8's heap. */
-const COPY_BYTES = 64 << 20;
+const COPY_BYTES = 16 << 20;
 
 let bytesInTurn = 0;
 let counting = false;

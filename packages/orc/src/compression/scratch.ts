@@ -1,5 +1,5 @@
 /** Bytes that are kept for the next stripe or file, in all. */
-const KEPT_BYTES = 32 << 20;
+const KEPT_BYTES = 16 << 20;
 const GRAIN = 1 << 16;
 
 const kept: ArrayBuffer[] = [];

@@ -57,7 +57,8 @@ class ZstdThread {
     this.bytes = new Uint8Array(bytes);
     const module = createRequire(import.meta.url).resolve('@toondepauw/node-zstd');
     const workerData = { module, control: this.control.buffer, bytes };
-    new Worker(PROGRAM, { eval: true, workerData }).unref();
+    const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 };
+    new Worker(PROGRAM, { eval: true, workerData, resourceLimits }).unref();
   }
 
   /** Undefined when the thread does not answer. */

@@ -13,7 +13,7 @@ import { type GroupRange, loadSegment, type OpenStripe, segmentBytes } from './s
 import { readStripeLayout, type StripeInformation } from './stripe.js';
 
 const DEFAULT_BATCH_ROWS = 8192;
-const DEFAULT_SEGMENT_BYTES = 16 << 20;
+const DEFAULT_SEGMENT_BYTES = 8 << 20;
 /** Most bytes of text that a batch should have, by the longest dictionary entry. */
 const BATCH_TEXT_BYTES = 64 << 20;
 
