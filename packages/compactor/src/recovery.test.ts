@@ -1,3 +1,4 @@
+import { systemClock } from '@skep/core';
 import {
   CompactionState,
   DataOperation,
@@ -270,6 +271,8 @@ describe('a Worker that is killed', () => {
 
   it('on another host is noticed when its transaction times out', async () => {
     await die();
+    // Nobody here can tell.
+    alive = true;
     expect(await recoverAbandoned(w.services)).toEqual([]);
     w.advance(300_001);
     await w.txns.runHousekeeping({ abortDeadHolders: false });
@@ -283,7 +286,9 @@ describe('a Worker that is killed', () => {
       markCompacted: () => new Promise(() => {}),
     });
     void w.worker(w.with({ compactions }));
-    while (w.ls().length === 3 || (await w.txns.showTxns({})).txns.length > 0) await w.end(await w.open());
+    for (let i = 0; i < 500 && (w.ls().length === 3 || (await w.txns.showTxns({})).txns.length > 0); i++) {
+      await systemClock.sleep(10);
+    }
     expect(await w.rows()).toEqual(rows);
     await w.compactions.revokeWorkers({ host: 'here', aliveWorkerIds: [], olderThanMs: 0n });
     await expectRecovered();
@@ -299,15 +304,20 @@ describe('stop', () => {
         return await w.fs.create(path);
       },
     });
-    await w.insert(
-      Array.from({ length: 20_000 }, (_, a) => [a + 10, 'y'] as const),
-      { end: 'abort' },
-    );
+    const { writeId } = await w.insert(Array.from({ length: 20_000 }, (_, a) => [a + 10, 'y'] as const));
     await new Worker(w.with({ fs }), 'here-1').runOnce(stop.signal);
     expect(w.ls().filter((name) => name.startsWith('base'))).toEqual([]);
     expect(await w.states()).toEqual(['1 initiated']);
     expect(w.logged).toEqual([]);
-    await w.cleaner(w.with({ conf: { ...w.services.conf, abortedTxnThreshold: 0 } }));
-    await expectRecovered();
+    expect(await w.worker()).toBe(true);
+    await w.cleaner();
+    expect(w.ls()).toEqual([expect.stringMatching(new RegExp(`^base_000000${writeId}_v`))]);
+    expect(await w.rows()).toHaveLength(20_003);
+    expect(await w.count('TXN_COMPONENTS')).toBe(0);
+  });
+
+  it('takes no new request', async () => {
+    expect(await new Worker(w.services, 'here-1').runOnce(AbortSignal.abort())).toBe(false);
+    expect(await w.states()).toEqual(['1 initiated']);
   });
 });

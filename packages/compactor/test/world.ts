@@ -20,7 +20,7 @@ import {
   TxnType,
 } from '@skep/rpc';
 import { type FileSystem, localFileSystem } from '@skep/storage';
-import { TxnManager, txnMigrations } from '@skep/txn-manager';
+import { currentAgentInfo, TxnManager, txnMigrations } from '@skep/txn-manager';
 import {
   Cleaner,
   CompactionQueue,
@@ -79,7 +79,7 @@ export class World {
     private readonly isOwner: boolean,
   ) {
     const log = (message: string) => this.logged.push(message);
-    const identity = { user: 'u', host: 'here', agentInfo: 'skep:1:1', version: '4.0.1' };
+    const identity = { user: 'u', host: 'here', agentInfo: currentAgentInfo(), version: '4.0.1' };
     this.services = { txns, locks, catalog, compactions, fs, clock, conf, ...identity, log };
   }
 

@@ -1,0 +1,137 @@
+import { CompactionState } from '@skep/rpc';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAJOR, override, World } from '../test/world.js';
+import { Initiator } from './initiator.js';
+
+let w: World;
+beforeEach(async () => {
+  w = await World.open({ conf: { deltaNumThreshold: 3 } });
+  await w.createTable();
+});
+afterEach(() => w.close());
+
+const fill = async (count: number, table = 't', partition?: string) => {
+  for (let a = 0; a < count; a++) await w.insert([[a, 'x']], partition ? { table, partition } : { table });
+};
+
+describe('the Initiator', () => {
+  it('queues what has more deltas than the threshold, once (golden compact_many)', async () => {
+    await fill(3);
+    const initiator = new Initiator(w.services);
+    expect(await initiator.runOnce()).toEqual([]);
+    await fill(1);
+    expect(await initiator.runOnce()).toEqual([1n]);
+    expect(await initiator.runOnce()).toEqual([]);
+    expect(await w.initiator()).toEqual([]);
+    const [job] = await w.show();
+    expect(job).toMatchObject({ type: MAJOR, state: CompactionState.COMPACTION_STATE_INITIATED, workerId: '' });
+    expect(job.initiatorId).toMatch(/^here-\d+$/);
+  });
+
+  it('asks for no second one while the first waits for the Cleaner', async () => {
+    await fill(4);
+    const reader = await w.open();
+    await w.initiator();
+    await w.worker();
+    for (let a = 1; a < 3; a++) await w.insert([[a, 'x']], { overwrite: true });
+    // Obsolete bases: there is a reason, and a request for it, at most one.
+    expect(await w.initiator()).toEqual([2n]);
+    await w.worker();
+    expect((await w.states()).sort()).toEqual(['1 ready for cleaning', '2 ready for cleaning']);
+    expect(await w.initiator()).toEqual([]);
+    await w.end(reader);
+  });
+
+  it('leaves alone what says so, what is gone, and what is written early', async () => {
+    await w.createTable('no', { parameters: { NO_AUTO_COMPACTION: 'true' } });
+    await fill(4, 'no');
+    await w.createTable('gone');
+    await fill(4, 'gone');
+    await w.catalog.dropTable({ database: 'default', name: 'gone' });
+    await w.createTable('mm', { parameters: { transactional_properties: 'insert_only' } });
+    await fill(4, 'mm');
+    const conf = { ...w.services.conf, compactInsertOnly: false };
+    expect(await w.initiator(w.with({ conf }))).toEqual([]);
+    expect(await w.show()).toEqual([]);
+    expect(await w.initiator()).toEqual([1n]);
+  });
+
+  it('looks at each partition, by the name as it is (B59)', async () => {
+    await w.createTable('p', { partitionKeys: ['city'], parameters: { 'hive.compactor.worker.pool': 'big' } });
+    for (const city of ['city=Paris', 'city=paris']) await w.addPartition('p', city);
+    await fill(4, 'p', 'city=Paris');
+    await fill(2, 'p', 'city=paris');
+    expect(await w.initiator()).toEqual([1n]);
+    expect(await w.show()).toMatchObject([{ table: 'p', partition: 'city=Paris', poolName: 'big' }]);
+  });
+
+  it('looks at all that was written, however much (B62)', async () => {
+    const tables = ['a', 'b', 'c', 'd', 'e'];
+    for (const table of tables) {
+      await w.createTable(table);
+      await fill(4, table);
+    }
+    const { TxnManager } = await import('@skep/txn-manager');
+    const txns = new TxnManager({ db: w.db, clock: w.clock, locks: () => w.locks, conf: { candidateLimit: 2 } });
+    expect(await w.initiator(w.with({ txns }))).toHaveLength(tables.length);
+  });
+
+  it('takes the request up again after a failure, but not for ever (B62)', async () => {
+    await fill(4);
+    const failing = w.with({
+      fs: override(w.fs, {
+        create: async () => {
+          throw new RangeError('no');
+        },
+      }),
+    });
+    const initiator = new Initiator(w.services);
+    // Nothing is written in between, and the clock has gone beyond what overlaps.
+    for (const id of [1n, 2n]) {
+      expect(await initiator.runOnce()).toEqual([id]);
+      await w.worker(failing);
+      w.advance(300_000);
+    }
+    expect(await initiator.runOnce()).toEqual([]);
+    const rest = (await w.show()).find((c) => c.state === CompactionState.COMPACTION_STATE_DID_NOT_INITIATE);
+    expect(rest?.errorMessage).toMatch(/last 2 consecutive compaction attempts failed/);
+    w.advance(7 * 24 * 3_600_000);
+    expect(await initiator.runOnce()).toHaveLength(1);
+    await w.worker();
+    await w.cleaner();
+    expect(w.ls()).toEqual([expect.stringMatching(/^base_/)]);
+    expect(await initiator.runOnce()).toEqual([]);
+  });
+
+  it('remembers why a table could not be judged, and goes on with the others', async () => {
+    await w.createTable('u');
+    await fill(4);
+    await fill(4, 'u');
+    const fs = override(w.fs, {
+      list: async (dir) => {
+        if (dir.endsWith('/t')) throw new RangeError('unreadable');
+        return await w.fs.list(dir);
+      },
+    });
+    const initiator = new Initiator(w.with({ fs }));
+    expect(await initiator.runOnce()).toHaveLength(1);
+    const failed = (await w.show()).find((c) => c.state === CompactionState.COMPACTION_STATE_DID_NOT_INITIATE);
+    expect(failed).toMatchObject({ table: 't', errorMessage: expect.stringMatching(/unreadable/) });
+    w.advance(300_000);
+    expect(await w.initiator()).toHaveLength(1);
+  });
+
+  it('counts aborts only where the Cleaner does not see to them', async () => {
+    await w.insert([[1, 'a']], { end: 'abort' });
+    const conf = { ...w.services.conf, abortedTxnThreshold: 0 };
+    expect(await w.initiator(w.with({ conf }))).toEqual([]);
+    const own = w.with({ conf: { ...conf, cleanAbortsUsingCleaner: false } });
+    expect(await w.cleaner(own)).toBe(0);
+    expect(await w.initiator(own)).toEqual([1n]);
+    await w.worker(own);
+    w.advance(1001);
+    expect(await w.cleaner(own)).toBe(1);
+    expect(await w.count('TXN_COMPONENTS')).toBe(0);
+    expect(await w.initiator(own)).toEqual([]);
+  });
+});
