@@ -1,7 +1,7 @@
 import type { Table } from '@skep/rpc';
 import type { AlterTableAction } from '../parse/ast.js';
 import { databaseLocationOf, findTable, nowSeconds, qualify, requireDatabase, type SessionContext } from './context.js';
-import { MetaError, SemanticError } from './errors.js';
+import { MetaError } from './errors.js';
 import { nameOf } from './partitions.js';
 
 export async function renamed(
@@ -9,8 +9,6 @@ export async function renamed(
   table: Table,
   action: Extract<AlterTableAction, { kind: 'rename' }>,
 ): Promise<Table> {
-  if (table.tableType === 'VIRTUAL_VIEW')
-    throw new SemanticError(10131, 'To alter a view you need to use the ALTER VIEW command.');
   // A name without a database is one of the session's, not of the table's own (recorded of Hive 4.0.1).
   const to = qualify(context, action.to);
   if (action.to.database !== undefined) await requireDatabase(context, action.to.database);

@@ -63,6 +63,8 @@ async function changeTable(
     context,
     async () => {
       const before = await resolveTable(context, statement.table);
+      if (before.tableType === 'VIRTUAL_VIEW')
+        throw new SemanticError(10131, 'To alter a view you need to use the ALTER VIEW command.');
       const partition =
         statement.partition === undefined ? undefined : await requirePartition(context, before, statement.partition);
       return {

@@ -64,6 +64,8 @@ export async function createTable(
   );
 }
 
+const defaultFormat = (context: SessionContext): string => context.conf.get('hive.default.fileformat') ?? 'TextFile';
+
 export const alreadyExists = (database: string, table: string): MetaError =>
   new MetaError(`AlreadyExistsException(message:Table hive.${database}.${table} already exists)`);
 
@@ -79,13 +81,9 @@ export async function defineTable(
 ): Promise<Table> {
   if (statement.temporary) throw new UnsupportedError('CREATE TEMPORARY TABLE');
   if (statement.skewedBy !== undefined) throw new UnsupportedError('SKEWED BY');
-  const { conf, services } = context;
+  const { services } = context;
   const { database, table: name } = qualify(context, statement.table);
-  const format = resolveFormat(
-    statement.storage,
-    statement.rowFormat,
-    conf.get('hive.default.fileformat') ?? 'TextFile',
-  );
+  const format = resolveFormat(statement.storage, statement.rowFormat, defaultFormat(context));
   const partitionKeys = statement.partitionedBy.map((key): FieldSchema => {
     if (key.type === undefined) {
       const column = columns?.find((c) => c.name === key.name.name.toLowerCase());
@@ -223,7 +221,13 @@ function checkColumns(
 async function copyDefinition(context: SessionContext, statement: CreateTableStatement, like: Table): Promise<Table> {
   const { database, table: name } = qualify(context, statement.table);
   const location = statement.location ?? `${await databaseLocationOf(context, database)}/${name}`;
-  const keep = Object.entries(like.parameters).filter(([key]) => !notCopied.has(key));
+  const isView = like.tableType === 'VIRTUAL_VIEW';
+  // Of a view only the columns are taken: its files are those of a new table.
+  const keep = isView ? [] : Object.entries(like.parameters).filter(([key]) => !notCopied.has(key));
+  const format =
+    isView || statement.storage !== undefined
+      ? resolveFormat(statement.storage, statement.rowFormat, defaultFormat(context))
+      : undefined;
   const copy = Table.fromPartial({
     ...like,
     id: 0n,
@@ -235,8 +239,18 @@ async function copyDefinition(context: SessionContext, statement: CreateTableSta
     viewOriginalText: undefined,
     viewExpandedText: undefined,
     constraints: [],
-    sd: { ...like.sd, location },
-    parameters: { ...Object.fromEntries(keep), ...toRecord(statement.properties) },
+    sd: {
+      ...like.sd,
+      location,
+      ...(format === undefined
+        ? {}
+        : {
+            inputFormat: format.inputFormat,
+            outputFormat: format.outputFormat,
+            serde: { serializationLib: format.serde, parameters: format.serdeParameters },
+          }),
+    },
+    parameters: { bucketing_version: '2', ...Object.fromEntries(keep), ...toRecord(statement.properties) },
   });
   if (statement.external) {
     delete copy.parameters.transactional;

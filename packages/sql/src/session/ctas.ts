@@ -30,8 +30,8 @@ export async function createTableAsSelect(
       if (statement.table.database !== undefined) await requireDatabase(context, statement.table.database);
       const existing = await findTable(context, database, name);
       const analysis = await analyzeInSession(context, query, text);
-      const columns = analysis.columns.map(
-        (column, i): FieldSchema => ({ name: columnName(column.name, i), type: column.type, comment: undefined }),
+      const columns = analysis.fields.map(
+        ({ name: field, type }): FieldSchema => ({ name: field.toLowerCase(), type }),
       );
       refuseVoid(columns);
       const table = await defineTable(context, statement, text, columns);
@@ -128,7 +128,3 @@ function refuseVoid(columns: readonly FieldSchema[]): void {
     `CREATE-TABLE-AS-SELECT creates a VOID type, please use CAST to specify the type, near field:  ${untyped.name}`,
   );
 }
-
-/** A column without a name of its own gets Hive's `_c0`; a qualified one loses its qualifier. */
-const columnName = (name: string, index: number): string =>
-  (name === '' ? `_c${index}` : name.replace(/^.*\./, '')).toLowerCase();

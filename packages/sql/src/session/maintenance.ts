@@ -25,6 +25,7 @@ export async function analyzeTable(
     context,
     async () => {
       const table = await resolveTable(context, statement.table);
+      if (table.tableType === 'VIRTUAL_VIEW') throw new SemanticError(10091, 'ANALYZE is not supported for views');
       return {
         reads: [{ table }],
         writes: [],

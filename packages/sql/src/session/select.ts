@@ -17,6 +17,7 @@ import {
   typeName,
 } from '../query.js';
 import { findTable, type SessionContext } from './context.js';
+import { SemanticError } from './errors.js';
 import type { ReadEntity } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
@@ -28,6 +29,8 @@ export interface SessionAnalysis {
   readonly analyzed: AnalyzedQuery;
   /** The names and Hive types of its columns. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** Its columns as those of a new table or view: without the tables they come from. */
+  readonly fields: readonly { readonly name: string; readonly type: string }[];
   readonly reads: readonly ReadEntity[];
 }
 
@@ -65,12 +68,28 @@ export async function select(
   );
 }
 
-/** Resolves names and types by Hive's rules. `text`: the statement's own, which errors quote from. */
-export async function analyzeInSession(context: SessionContext, query: Query, text?: string): Promise<SessionAnalysis> {
+/**
+ * Resolves names and types by Hive's rules. `text`: the statement's own, which errors quote from. `defining`: the view that the
+ * query is to become, which it must not read.
+ */
+export async function analyzeInSession(
+  context: SessionContext,
+  query: Query,
+  text?: string,
+  defining?: { readonly database: string; readonly table: string },
+): Promise<SessionAnalysis> {
   const analyzed = await analyzeQuery(query, {
     currentDatabase: context.currentDatabase,
-    resolveTable: async (database, name, _position: Position, current) =>
-      await resolve(context, (database ?? current).toLowerCase(), name.toLowerCase()),
+    resolveTable: async (givenDatabase, givenName, _position: Position, current) => {
+      const [database, name] = [(givenDatabase ?? current).toLowerCase(), givenName.toLowerCase()];
+      if (database === defining?.database && name === defining.table && (await isView(context, database, name))) {
+        throw new SemanticError(
+          10000,
+          `Recursive view ${database}.${name} detected: its query reads ${database}.${name}`,
+        );
+      }
+      return await resolve(context, database, name);
+    },
     conf: (name) => context.conf.get(name),
     text,
     now: context.services.clock.now(),
@@ -79,9 +98,13 @@ export async function analyzeInSession(context: SessionContext, query: Query, te
   return {
     analyzed,
     columns: analyzed.columns.map((column) => ({ name: column.name, type: typeName(column.type) })),
+    fields: analyzed.columns.map((column) => ({ name: column.bareName, type: typeName(column.type) })),
     reads: await readEntities(context, analyzed.tables),
   };
 }
+
+const isView = async (context: SessionContext, database: string, name: string): Promise<boolean> =>
+  (await findTable(context, database, name))?.tableType === 'VIRTUAL_VIEW';
 
 async function resolve(context: SessionContext, database: string, name: string): Promise<ResolvedTable | undefined> {
   const table = await findTable(context, database, name);

@@ -1,5 +1,5 @@
 import { type FieldSchema, LockType, StorageDescriptor, Table } from '@skep/rpc';
-import type { AlterViewStatement, CreateViewStatement } from '../parse/ast.js';
+import type { AlterViewStatement, CreateViewStatement, Query, QueryBody } from '../parse/ast.js';
 import { findTable, nowSeconds, qualify, resolveTable, type SessionContext, toRecord } from './context.js';
 import { alreadyExists } from './create-table.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
@@ -23,7 +23,8 @@ export async function createView(
     context,
     async () => {
       const existing = await findTable(context, database, name);
-      const { columns: produced, reads } = await analyzeInSession(context, statement.query, text);
+      const defining = { database, table: name };
+      const { fields, reads } = await analyzeInSession(context, statement.query, text, defining);
       return {
         reads,
         writes: [],
@@ -39,21 +40,20 @@ export async function createView(
               );
             }
           }
-          if (statement.columns.length > 0 && statement.columns.length !== produced.length) {
+          if (statement.columns.length > 0 && statement.columns.length !== fields.length) {
             throw new SemanticError(
               10041,
               'The number of columns produced by the SELECT clause does not match the number of column names specified by CREATE VIEW',
             );
           }
-          const columns = produced.map(
-            (column, i): FieldSchema => ({
-              name: (statement.columns[i]?.name.name ?? column.name).toLowerCase(),
-              type: column.type,
+          const columns = fields.map(
+            (field, i): FieldSchema => ({
+              name: (statement.columns[i]?.name.name ?? field.name).toLowerCase(),
+              type: field.type,
               comment: statement.columns[i]?.comment,
             }),
           );
-          const original = text.slice(statement.query.position.start, statement.query.position.end);
-          const table = viewDefinition(context, database, name, columns, original);
+          const table = viewDefinition(context, { database, name, columns, fields }, statement.query, text);
           table.parameters = { ...table.parameters, ...toRecord(statement.properties) };
           if (statement.comment !== undefined) table.parameters.comment = statement.comment;
           if (existing === undefined) await context.services.catalog.createTable({ table });
@@ -66,17 +66,29 @@ export async function createView(
   );
 }
 
+/** A view about to be made: `fields` are the names its query gives, `columns` those it has. */
+interface NewView {
+  readonly database: string;
+  readonly name: string;
+  readonly columns: readonly FieldSchema[];
+  readonly fields: readonly { readonly name: string }[];
+}
+
 /**
  * A view keeps the database it was made in (parameter `skep.view.database`): its names are resolved there, wherever it is
- * read from.
+ * read from. A `*` stands for the columns of the day it was made, as in Hive: the expanded text picks them by name.
  */
-function viewDefinition(
-  context: SessionContext,
-  database: string,
-  name: string,
-  columns: FieldSchema[],
-  original: string,
-): Table {
+function viewDefinition(context: SessionContext, view: NewView, query: Query, text: string): Table {
+  const { database, name, columns, fields } = view;
+  const seen = new Set<string>();
+  for (const column of columns) {
+    if (seen.has(column.name)) throw new SemanticError(10036, `Duplicate column name: ${column.name}`);
+    seen.add(column.name);
+  }
+  const original = text.slice(query.position.start, query.position.end);
+  const quoted = (identifier: string) => `\`${identifier.replaceAll('`', '``')}\``;
+  const picked = fields.map((field, i) => `${quoted(field.name)} AS ${quoted(columns[i].name)}`);
+  const expanded = hasStar(query) ? `SELECT ${picked.join(', ')} FROM (${original}) ${quoted(name)}` : original;
   return Table.fromPartial({
     name,
     database,
@@ -85,20 +97,34 @@ function viewDefinition(
     createTime: nowSeconds(context),
     tableType: 'VIRTUAL_VIEW',
     viewOriginalText: original,
-    viewExpandedText: original,
+    viewExpandedText: expanded,
     parameters: {
       bucketing_version: '2',
       transient_lastDdlTime: String(nowSeconds(context)),
       'skep.view.database': context.currentDatabase,
     },
     sd: StorageDescriptor.fromPartial({
-      columns,
+      columns: [...columns],
       inputFormat: fileFormats.textfile.inputFormat,
       outputFormat: fileFormats.textfile.outputFormat,
       numBuckets: -1,
       serde: {},
     }),
   });
+}
+
+/** Whether a body's own select list has a `*`. */
+function hasStar(body: QueryBody): boolean {
+  switch (body.kind) {
+    case 'query':
+      return hasStar(body.body);
+    case 'set-operation':
+      return hasStar(body.branches[0]);
+    case 'select':
+      return body.items.some((item) => item.kind === 'star');
+    case 'values':
+      return false;
+  }
 }
 
 export async function alterView(
@@ -111,10 +137,14 @@ export async function alterView(
     context,
     async () => {
       const before = await resolveTable(context, statement.view);
-      if (before.tableType !== 'VIRTUAL_VIEW') throw new MetaError(`${before.database}.${before.name} is not a view`);
+      if (before.tableType !== 'VIRTUAL_VIEW')
+        throw new SemanticError(10132, 'To alter a base table you need to use the ALTER TABLE command.');
       const after = Table.fromPartial(before);
       const { action } = statement;
-      const analysis = action.kind === 'as' ? await analyzeInSession(context, action.query, text) : undefined;
+      const analysis =
+        action.kind === 'as'
+          ? await analyzeInSession(context, action.query, text, { database: before.database, table: before.name })
+          : undefined;
       return {
         reads: analysis?.reads ?? [],
         writes: [],
@@ -129,12 +159,25 @@ export async function alterView(
               break;
             case 'rename':
               ({ database: after.database, table: after.name } = qualify(context, action.to));
+              if ((await findTable(context, after.database, after.name)) !== undefined) {
+                throw new MetaError(`Unable to alter table. new table ${after.database}.${after.name} already exists`);
+              }
               break;
             case 'as': {
-              const original = text.slice(action.query.position.start, action.query.position.end);
-              const columns = (analysis?.columns ?? []).map(({ name, type }): FieldSchema => ({ name, type }));
-              const made = viewDefinition(context, before.database, before.name, columns, original);
-              Object.assign(after, { sd: made.sd, viewOriginalText: original, viewExpandedText: original });
+              const { database, name } = before;
+              const fields = analysis?.fields ?? [];
+              const columns = fields.map(
+                (field): FieldSchema => ({ name: field.name.toLowerCase(), type: field.type }),
+              );
+              const made = viewDefinition(context, { database, name, columns, fields }, action.query, text);
+              const { sd, viewOriginalText, viewExpandedText } = made;
+              const where = { 'skep.view.database': context.currentDatabase };
+              Object.assign(after, {
+                sd,
+                viewOriginalText,
+                viewExpandedText,
+                parameters: { ...after.parameters, ...where },
+              });
               break;
             }
             default:
