@@ -73,6 +73,7 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
   const compactions = new CompactionQueue({
     db,
     clock,
+    txns: () => txns,
     poolTimeoutMs: conf.getTimeMs('hive.compactor.worker.pool.timeout'),
     retention: {
       succeeded: conf.getInt('hive.compactor.history.retention.succeeded'),
