@@ -16,12 +16,13 @@ const CONTROL_BYTES = 16;
 const PATIENCE_MS = 20_000;
 
 const PROGRAM = `
-const { workerData } = require('node:worker_threads');
+const { parentPort, workerData } = require('node:worker_threads');
 const { Decoder } = require(workerData.module);
 const control = new Int32Array(workerData.control);
 const bytes = new Uint8Array(workerData.bytes);
 const decoder = new Decoder();
-setInterval(() => {}, 1 << 30);
+// Waiting for a message that never comes keeps the thread's loop alive.
+parentPort.on('message', () => {});
 (async () => {
   for (;;) {
     const wait = Atomics.waitAsync(control, 0, ${IDLE});
