@@ -104,7 +104,10 @@ export class Worker {
 
 /** The metastore's trouble, not the request's: it is not to fail for that. */
 function isForAnotherTime(error: unknown): boolean {
-  return error instanceof SkepError && (error.code.startsWith('DATABASE_') || error.code === 'UNREACHABLE');
+  return (
+    error instanceof SkepError &&
+    (error.code.startsWith('DATABASE_') || ['UNREACHABLE', 'DEADLINE'].includes(error.code))
+  );
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
