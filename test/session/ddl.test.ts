@@ -98,6 +98,103 @@ describe('definitions', () => {
     await fails('alter table v rename to w', { hiveCode: 10131 });
   });
 
+  describe('ALTER TABLE of an ACID table', () => {
+    beforeEach(async () => {
+      await run(session, `create table t (a int default 5, b string) ${acid}`, "insert into t (b) values ('x')");
+    });
+
+    it.each([
+      ["set tblproperties ('EXTERNAL'='TRUE')", /cannot be converted to external table/],
+      ["set serde 'org.apache.hadoop.hive.serde2.OpenCSVSerde'", /Changing SerDe/],
+      ['set fileformat textfile', /must be stored using|Changing file format/],
+      ["set tblproperties ('transactional_properties'='insert_only')", /cannot be altered/],
+      ["unset tblproperties ('transactional')", /cannot be unset/],
+      ["set tblproperties ('transactional'='false', 'transactional_properties'='default')", /cannot be unset/],
+      ['replace columns (a int)', /cannot drop columns/],
+    ])('%s is refused', async (change, message) => {
+      await expect(rows(session, `alter table t ${change}`)).rejects.toThrow(message);
+      await run(session, "update t set b = 'y'");
+      expect(await rows(session, 'select * from t')).toEqual(['5\ty']);
+    });
+
+    it('unset of what is the default, set of the same SerDe', async () => {
+      await run(session, "alter table t unset tblproperties ('transactional_properties')");
+      await run(session, "alter table t set serde 'org.apache.hadoop.hive.ql.io.orc.OrcSerde'", "update t set b = 'y'");
+      expect(await rows(session, 'select * from t')).toEqual(['5\ty']);
+    });
+
+    it('CHANGE takes a new DEFAULT; a renamed column keeps its constraints', async () => {
+      await run(session, 'alter table t change a a int default 7', "insert into t (b) values ('y')");
+      // Hive 4.0.1 forgets the DEFAULT of a renamed column.
+      await run(session, 'alter table t change a c int', "insert into t (b) values ('z')");
+      expect(await rows(session, 'select * from t order by b')).toEqual(['5\tx', '7\ty', '7\tz']);
+      await run(
+        session,
+        `create table k (a int check (a > 0), b int check (a < b)) ${acid}`,
+        'alter table k change a x int',
+      );
+      await run(session, 'insert into k values (1, 2)');
+      await expect(rows(session, 'insert into k values (0, 2)')).rejects.toThrow(/CHECK constraint/);
+      await expect(rows(session, 'insert into k values (3, 2)')).rejects.toThrow(/CHECK constraint/);
+    });
+
+    it('an insert-only ORC table becomes full ACID', async () => {
+      await run(
+        session,
+        "create table i (a int) stored as orc tblproperties ('transactional'='true', 'transactional_properties'='insert_only')",
+        'insert into i values (1), (2)',
+        "alter table i set tblproperties ('transactional_properties'='default')",
+        'update i set a = 3 where a = 1',
+      );
+      expect(await rows(session, 'select * from i order by a')).toEqual(['2', '3']);
+    });
+  });
+
+  it('MERGE into an insert-only table may insert', async () => {
+    await run(
+      session,
+      "create table i (a int, b string) partitioned by (p int) stored as orc tblproperties ('transactional'='true', 'transactional_properties'='insert_only')",
+      "insert into i values (1, 'x', 1)",
+    );
+    const source = '(select 1 k union all select 2) s on t.a = s.k';
+    await run(session, `merge into i t using ${source} when not matched then insert values (s.k, 'm', 2)`);
+    expect(await rows(session, 'select * from i order by a')).toEqual(['1\tx\t1', '2\tm\t2']);
+    for (const clause of ['when matched then delete', "when matched then update set b = 'q'"])
+      await fails(`merge into i t using ${source} ${clause}`, { hiveCode: 10414 });
+  });
+
+  it('a session without ACID gets no ACID table', async () => {
+    await run(
+      session,
+      `create table t (a int) ${acid}`,
+      'create table plain (a int) stored as orc',
+      'insert into t values (1)',
+    );
+    for (const setting of [
+      'hive.txn.manager=org.apache.hadoop.hive.ql.lockmgr.DummyTxnManager',
+      'hive.support.concurrency=false',
+    ]) {
+      const other = home.newSession();
+      await run(other, `set ${setting}`);
+      for (const statement of ['select * from t', 'insert into t values (2)', 'insert into plain select * from t'])
+        await expect(rows(other, statement)).rejects.toMatchObject({ hiveCode: 10265 });
+      await expect(rows(other, 'update t set a = 2')).rejects.toMatchObject({
+        hiveCode: setting.includes('Dummy') ? 10294 : 10265,
+      });
+      await run(other, 'insert into plain values (1)');
+      expect(await rows(other, 'select count(*) > 0 from plain')).toEqual(['true']);
+    }
+    expect(await rows(session, 'select * from t')).toEqual(['1']);
+  });
+
+  it('SET shows the environment', async () => {
+    const other = await freshHome({ env: { DAY: 'monday' } });
+    expect(await rows(other.newSession(), 'set env:DAY')).toEqual(['env:DAY=monday']);
+    expect(await rows(other.newSession(), 'set env:NOSUCH')).toEqual(['env:NOSUCH is undefined']);
+    await expect(rows(other.newSession(), 'set env:DAY=x')).rejects.toThrow(/can not be set/);
+    await other.close();
+  });
+
   describe('partitions', () => {
     it('have their values in the form of their types (B104)', async () => {
       await run(

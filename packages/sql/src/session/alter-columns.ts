@@ -1,4 +1,4 @@
-import type { FieldSchema, Table } from '@skep/rpc';
+import { Constraint_Kind, type FieldSchema, type Table } from '@skep/rpc';
 import type { AlterTableAction } from '../parse/ast.js';
 import { columnType } from './column-type.js';
 import { MetaError, SemanticError } from './errors.js';
@@ -67,5 +67,10 @@ export function changeColumn(table: Table, action: Extract<AlterTableAction, { k
   }
   for (const constraint of table.constraints) {
     constraint.columns = constraint.columns.map((name) => (name === oldName ? column.name : name));
+    // A CHECK is kept with its columns in backticks.
+    if (constraint.kind === Constraint_Kind.KIND_CHECK)
+      constraint.expression = constraint.expression.replaceAll(quoted(oldName), quoted(column.name));
   }
 }
+
+const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;

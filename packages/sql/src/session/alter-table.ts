@@ -124,6 +124,14 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
     }
     case 'change-column':
       changeColumn(after, action);
+      if (action.constraint !== undefined) {
+        const column = action.newName.name.toLowerCase();
+        const name = `${before.database}.${before.name}`;
+        const { clock } = context.services;
+        const added = constraintOf(action.constraint, [column], name, before.constraints.length, text, clock.now());
+        const kept = after.constraints.filter((c) => c.kind !== added.kind || c.columns.join() !== column);
+        after.constraints = [...kept, added];
+      }
       return touched(context, after);
     case 'drop-column':
       throw new SemanticError(
@@ -151,7 +159,8 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
             `Please use the following syntax if not sure whether the property existed or not: ALTER TABLE tableName UNSET TBLPROPERTIES IF EXISTS (key1, key2, ...). The following property ${key} does not exist in ${before.name}`,
           );
         }
-        if (/^transactional/i.test(key) && isTransactional(before)) {
+        const isRequired = isFullAcid(before) ? /^transactional$/i : /^transactional/i;
+        if (isRequired.test(key) && isTransactional(before)) {
           throw new MetaError(
             `TBLPROPERTIES with 'transactional'='true' cannot be unset: ${before.database}.${before.name}`,
           );
@@ -161,6 +170,11 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
       return touched(context, after);
     }
     case 'set-serde':
+      if (isFullAcid(before) && action.serde !== before.sd?.serde?.serializationLib) {
+        throw new MetaError(
+          `Changing SerDe (from OrcSerde) is not supported for table ${before.database}.${before.name}. File format may be incompatible`,
+        );
+      }
       if (after.sd?.serde) after.sd.serde = { ...after.sd.serde, serializationLib: action.serde };
       return setSerdeProperties(context, after, toRecord(action.properties), []);
     case 'set-serde-properties':

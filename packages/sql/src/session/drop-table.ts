@@ -56,8 +56,16 @@ export async function dropTable(
           const outside = partitions
             .map((partition) => partition.sd?.location ?? '')
             .filter((location) => location !== '' && !location.startsWith(`${root}/`));
-          for (const location of [...outside, root]) await fs.delete(location, { recursive: true });
-          return done;
+          const kept: string[] = [];
+          for (const location of [...outside, root]) {
+            // The table is gone by now: that its files could not be removed is for the user to know, and no failure of DROP.
+            await fs.delete(location, { recursive: true }).catch((error: unknown) => {
+              kept.push(
+                `${database}.${name} is dropped, but its folder stays: ${error instanceof Error ? error.message : error}`,
+              );
+            });
+          }
+          return { messages: kept };
         },
       };
     },

@@ -1,5 +1,14 @@
 import { DataOperation, type Table } from '@skep/rpc';
-import type { Expression, MergeClause, MergeInsert, MergeStatement, Query, TableReference } from '../parse/ast.js';
+import type {
+  Expression,
+  MergeClause,
+  MergeInsert,
+  MergeStatement,
+  Position,
+  Query,
+  TableName,
+  TableReference,
+} from '../parse/ast.js';
 import { parseTypeText } from '../parse/index.js';
 import {
   allOf,
@@ -15,7 +24,7 @@ import {
 import { resolveTable, type SessionContext } from './context.js';
 import { ExecutionError, SemanticError } from './errors.js';
 import { bucketOrder, defaultOf, withConstraintColumns } from './insert-query.js';
-import type { WriteEntity } from './lock-plan.js';
+import { isFullAcid, isInsertOnly, type WriteEntity } from './lock-plan.js';
 import { MergeRows } from './merge-rows.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
@@ -27,6 +36,7 @@ import { checkAssignments, requireFullAcid } from './update-delete.js';
 /** The name under which the number of the clause that takes a row is handed out. */
 const clauseAlias = '_clause';
 const rowIdAlias = '_row_id';
+const matchedAlias = '_matched';
 
 /**
  * MERGE INTO: one query joins source and target and says of each pair which clause takes it (the first whose condition
@@ -41,7 +51,10 @@ export async function merge(
   return await runStatement(
     context,
     async () => {
-      const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'merge');
+      const table = await resolveTable(context, statement.table);
+      // An insert-only table can be merged into as long as no row of it changes (recorded of Hive 4.0.1).
+      const onlyInserts = statement.clauses.every((clause) => clause.kind === 'insert');
+      if (!onlyInserts || !isInsertOnly(table)) await requireFullAcid(context, table, 'merge');
       checkClauses(statement.clauses);
       const { query, checks } = withConstraintColumns(table, mergeQuery(table, statement), mergeColumns(table));
       const analysis = await analyzeInSession(
@@ -108,7 +121,8 @@ const mergeColumns = (table: Table): string[] => [
 function mergeQuery(table: Table, statement: MergeStatement): Query {
   const { position, clauses } = statement;
   const target = statement.alias?.name ?? table.name;
-  const rowId = columnRef([target, 'ROW__ID'], position);
+  const full = isFullAcid(table);
+  const rowId = columnRef([target, full ? 'ROW__ID' : matchedAlias], position);
   const whens = clauses.map((clause) =>
     allOf(
       [isNull(rowId, clause.kind !== 'insert'), ...(clause.condition === undefined ? [] : [clause.condition])],
@@ -145,16 +159,14 @@ function mergeQuery(table: Table, statement: MergeStatement): Query {
         : newValue(column.name, column.type),
     ),
   ];
+  const alias = statement.alias ?? identifier(table.name, position);
   const from: TableReference = {
     kind: 'join',
     type: clauses.some((clause) => clause.kind === 'insert') ? 'left' : 'inner',
     left: statement.source,
-    right: {
-      kind: 'table',
-      table: { database: identifier(table.database, position), name: identifier(table.name, position), position },
-      alias: statement.alias ?? identifier(table.name, position),
-      position,
-    },
+    right: full
+      ? { kind: 'table', table: tableName(table, position), alias, position }
+      : { kind: 'subquery', query: withMatchedColumn(table, position), alias, position },
     on: statement.on,
     position,
   };
@@ -171,6 +183,26 @@ function mergeQuery(table: Table, statement: MergeStatement): Query {
     position,
   );
   return { ...query, with: statement.with };
+}
+
+const tableName = (table: Table, position: Position): TableName => ({
+  database: identifier(table.database, position),
+  name: identifier(table.name, position),
+  position,
+});
+
+/** Rows of a table that is not full ACID have no ROW__ID: a column of our own tells which are there after an outer join. */
+function withMatchedColumn(table: Table, position: Position): Query {
+  const columns = [...(table.sd?.columns ?? []), ...table.partitionKeys];
+  return selectQuery(
+    [
+      ...columns.map(({ name }) => item(columnRef([name], position), name)),
+      item(numberLiteral(1, position), matchedAlias),
+    ],
+    { kind: 'table', table: tableName(table, position), position },
+    undefined,
+    position,
+  );
 }
 
 /** The new row of a clause, by column; a DELETE has none. */

@@ -1,7 +1,7 @@
 import { type LockComponent, LockType, type TxnType } from '@skep/rpc';
 import { lockSettings, type SessionContext } from './context.js';
-import { ExecutionError } from './errors.js';
-import { lockComponents, type ReadEntity, type WriteEntity } from './lock-plan.js';
+import { ExecutionError, SemanticError } from './errors.js';
+import { isTransactional, lockComponents, type ReadEntity, type WriteEntity } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { StatementTransaction } from './statement-transaction.js';
 
@@ -39,6 +39,7 @@ export async function runStatement(
     });
     try {
       let planned = await plan(transaction);
+      refuseWithoutAcid(context, planned);
       const components = allLocks(planned, settings);
       const waited = await transaction.lock(
         components,
@@ -74,6 +75,28 @@ export async function runStatement(
   }
   throw new ExecutionError(
     `Operation could not be executed, snapshot was outdated after ${rounds} attempts: other transactions kept changing the same rows`,
+  );
+}
+
+const dataWrites: ReadonlySet<WriteEntity['kind']> = new Set([
+  'insert',
+  'insert-overwrite',
+  'update',
+  'delete',
+  'merge-insert',
+  'ctas',
+]);
+
+/** A session that says it has no transactions gets no ACID table (Hive's 10265). */
+function refuseWithoutAcid(context: SessionContext, planned: PlannedStatement): void {
+  const { conf } = context;
+  if (conf.getBoolean('hive.support.concurrency') && !conf.get('hive.txn.manager')?.endsWith('DummyTxnManager')) return;
+  const touched = [...planned.reads, ...planned.writes.filter((write) => dataWrites.has(write.kind))];
+  const table = touched.map((entity) => entity.table).find(isTransactional);
+  if (table === undefined) return;
+  throw new SemanticError(
+    10265,
+    `This command is not allowed on an ACID table ${table.database}.${table.name} with a non-ACID transaction manager.`,
   );
 }
 

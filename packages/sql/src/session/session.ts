@@ -177,9 +177,14 @@ export class Session {
   }
 
   private set(statement: Extract<Statement, { kind: 'set' }>): StatementResult {
-    const variable = /^hivevar:(.+)$/.exec(statement.key ?? '');
+    const variable = /^(hivevar|env|system):(.+)$/.exec(statement.key ?? '');
     if (variable === null) return setStatement(this.context, statement);
-    const [, name] = variable;
+    const [, space, name] = variable;
+    if (space !== 'hivevar') {
+      if (statement.value !== undefined) throw new SemanticError(10000, `${space}:* variables can not be set.`);
+      const text = space === 'env' ? this.variables.env[name] : undefined;
+      return textResult(['set'], [[text === undefined ? `${statement.key} is undefined` : `${statement.key}=${text}`]]);
+    }
     if (statement.value !== undefined) {
       this.variables.hivevar.set(name, statement.value);
       return done;

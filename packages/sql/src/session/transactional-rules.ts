@@ -28,6 +28,11 @@ export function validateTransactional(table: Table, before?: Table): Record<stri
   if (table.tableType === 'EXTERNAL_TABLE') {
     throw new MetaError(`${name} cannot be declared transactional because it's an external table`);
   }
+  const becomesExternal = Object.entries(parameters).some(
+    ([k, v]) => k.toUpperCase() === 'EXTERNAL' && /^true$/i.test(v),
+  );
+  if (becomesExternal)
+    throw new MetaError(`${name} cannot be converted to external table as it is transactional table.`);
   const wanted = (properties ?? 'default').toLowerCase();
   if (wanted !== 'default' && wanted !== 'insert_only') {
     throw new MetaError(
