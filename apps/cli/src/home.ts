@@ -7,7 +7,9 @@ import {
   CompactionQueue,
   type Compactor,
   type CompactorConf,
+  type CompactorServices,
   compactorMigrations,
+  recoverAbandoned,
   startCompactor,
 } from '@skep/compactor';
 import { Configuration, readSiteFile } from '@skep/config';
@@ -87,10 +89,25 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
   const catalog = new Catalog(db);
   const log = options.log ?? (() => {});
   const background = options.backgroundCompaction ?? false;
-  const compactor = startCompactor(
-    { txns, locks, catalog, compactions, fs, clock, conf: compactorConf(conf), ...identity, version, log },
-    { background },
-  );
+  const compactorServices: CompactorServices = {
+    txns,
+    locks,
+    catalog,
+    compactions,
+    fs,
+    clock,
+    conf: compactorConf(conf),
+    ...identity,
+    version,
+    log,
+  };
+  const compactor = startCompactor(compactorServices, {
+    background,
+    workers: conf.getInt('hive.compactor.worker.threads'),
+    pools: workerPools(conf),
+    initiator: conf.getBoolean('hive.compactor.initiator.on'),
+    cleaner: conf.getBoolean('hive.compactor.cleaner.on'),
+  });
   let asked = false;
   const services: Services = {
     txns,
@@ -115,6 +132,7 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
     await txns.runHousekeeping({ abortDeadHolders: true });
     await locks.removeExpiredLocks({});
     await revokeDeadWorkers(services);
+    await recoverAbandoned(compactorServices);
     await compactions.purgeHistory();
   };
   await keepHouse();
@@ -136,7 +154,7 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
     async close() {
       stop.abort();
       await housekeeper;
-      if (asked) await finishRequests(services);
+      if (asked && conf.getInt('hive.compactor.worker.threads') > 0) await finishRequests(services);
       await compactor.stop();
       if (asked) await compactor.runCleanerOnce();
       for (const session of sessions) await session.close();
@@ -235,6 +253,16 @@ function compactorConf(conf: Configuration): CompactorConf {
     compactInsertOnly: conf.getBoolean('hive.compactor.compact.insert.only'),
     txnTimeoutMs: conf.getTimeMs('hive.txn.timeout'),
   };
+}
+
+/** hive.compactor.worker.POOL.threads: Workers of named pools. */
+function workerPools(conf: Configuration): Record<string, number> {
+  const pools: Record<string, number> = {};
+  for (const [name, value] of conf.entries()) {
+    const pool = /^hive\.compactor\.worker\.(.+)\.threads$/.exec(name)?.[1];
+    if (pool !== undefined) pools[pool] = Number(value);
+  }
+  return pools;
 }
 
 /** Requests that Workers of dead processes on this host were at wait again. */

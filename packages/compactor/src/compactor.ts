@@ -5,8 +5,11 @@ import type { CompactorServices } from './services.js';
 import { Worker } from './worker.js';
 
 export interface CompactorOptions {
-  /** Worker threads of the default pool. */
+  /** Worker threads of the default pool, 1 when absent; 0: none here. */
   readonly workers?: number;
+  /** hive.compactor.initiator.on and hive.compactor.cleaner.on: false leaves the loop out. */
+  readonly initiator?: boolean;
+  readonly cleaner?: boolean;
   /** Workers of named pools (hive.compactor.worker.POOL.threads). */
   readonly pools?: Readonly<Record<string, number>>;
   /** Loops run in the background until `stop`. False: only the `run…Once` methods do anything. */
@@ -41,7 +44,7 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
   };
   const loops: Promise<void>[] = [];
   if (options.background) {
-    const pools = { ...options.pools, '': Math.max(1, options.workers ?? 1) };
+    const pools = { ...options.pools, '': options.workers ?? 1 };
     for (const [pool, count] of Object.entries(pools)) {
       for (let i = 0; i < count; i++) {
         const worker = new Worker(services, workerId, pool);
@@ -57,12 +60,14 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
       await cleaner.runOnce(signal);
       return false;
     };
-    loops.push(loop(services, { name: 'Cleaner', everyMs: conf.cleanerRunIntervalMs, waker, signal, round: clean }));
+    if (options.cleaner ?? true)
+      loops.push(loop(services, { name: 'Cleaner', everyMs: conf.cleanerRunIntervalMs, waker, signal, round: clean }));
     const initiate = async () => {
       if ((await initiator.runOnce(signal)).length > 0) wake();
       return false;
     };
-    loops.push(loop(services, { name: 'Initiator', everyMs: conf.checkIntervalMs, signal, round: initiate }));
+    if (options.initiator ?? true)
+      loops.push(loop(services, { name: 'Initiator', everyMs: conf.checkIntervalMs, signal, round: initiate }));
   }
   const byHand = new Worker(services, workerId);
   return {
