@@ -1,2 +1,0 @@
-export const findFunction = () => undefined;
-export const functionNames = () => [];
