@@ -44,7 +44,9 @@ describe('MSCK REPAIR takes in files of other engines', () => {
     await run(session, `update t set ${changed} = '9999'`);
     const after = await sorted();
     expect(after).toHaveLength(expected.length);
-    expect(await rows(session, `select count(*) from t where cast(${changed} as string) = '9999'`)).toEqual([String(expected.length)]);
+    expect(await rows(session, `select count(*) from t where cast(${changed} as string) = '9999'`)).toEqual([
+      String(expected.length),
+    ]);
     const partitions = isPartitioned ? await rows(session, 'show partitions t') : [];
     const specs = isPartitioned
       ? partitions.map((partition) => `partition (ds='${partition.slice(3).replace('%3A', ':')}')`)
