@@ -274,6 +274,21 @@ describe('definitions', () => {
       expect(await rows(session, 'select a from p order by a')).toEqual(['1']);
     });
 
+    it('that a failed INSERT would have made leave no folder', async () => {
+      await run(
+        session,
+        `create table p (a int) partitioned by (k int, l string) ${acid}`,
+        "insert into p values (1, 1, 'x')",
+      );
+      const source = "(select 1) q lateral view posexplode(split(space(5000), ' ')) e as pos, x";
+      await expect(
+        rows(session, `insert into p select pos, pos % 7, assert_true(pos < 5000) from ${source}`),
+      ).rejects.toThrow();
+      expect(readdirSync(join(home.warehouse, 'p'))).toEqual(['k=1']);
+      expect(readdirSync(join(home.warehouse, 'p/k=1'))).toEqual(['l=x']);
+      expect(await rows(session, 'msck repair table p')).toEqual([]);
+    });
+
     it('SHOW PARTITIONS with WHERE, ORDER BY and LIMIT', async () => {
       await run(session, `create table p (a int) partitioned by (p int, q date) ${acid}`);
       await run(session, "insert into p values (1, 7, '2020-01-01'), (2, 10, '2020-01-01'), (3, 9, null)");

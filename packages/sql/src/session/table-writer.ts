@@ -46,6 +46,8 @@ export class TableWriter {
   private readonly partitionValues = new Map<string, readonly string[]>();
   /** Of partitions whose values are stored in another form than ours (hr=06). */
   private readonly storedValues = new Map<string, readonly string[]>();
+  /** Where partitions would be that the catalog does not have yet. */
+  private readonly newLocations: string[] = [];
   private othersListed: readonly Partition[] | undefined;
   private rowsIn = 0n;
 
@@ -121,6 +123,19 @@ export class TableWriter {
 
   async abort(): Promise<void> {
     for (const writer of this.writers.values()) await writer.abort();
+    for (const location of this.newLocations) await this.removeEmpty(location);
+  }
+
+  /** The folders of a partition that did not come to be: MSCK would take them for one. */
+  private async removeEmpty(location: string): Promise<void> {
+    const { fs } = this.context.services;
+    const root = this.leg.table.sd?.location ?? '';
+    for (let path = location; path.startsWith(`${root}/`); path = path.slice(0, path.lastIndexOf('/'))) {
+      if ((await fs.stat(path)) === undefined) continue;
+      if ((await fs.list(path)).length > 0) return;
+      // Another session may have put its files there just now: then it stays.
+      await fs.delete(path).catch(() => false);
+    }
   }
 
   /** Rows by partition name; '' for a table without partition columns. */
@@ -165,6 +180,7 @@ export class TableWriter {
     const partition = await this.partitionOf(name);
     const location =
       partition?.sd?.location ?? (name === '' ? (table.sd?.location ?? '') : `${table.sd?.location}/${name}`);
+    if (name !== '' && partition === undefined) this.newLocations.push(location);
     const layout = layoutOf(table, partition?.sd ?? table.sd);
     const orc = { tableProperties: table.parameters };
     const overwrite = kind === 'overwrite';
