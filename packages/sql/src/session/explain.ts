@@ -3,13 +3,15 @@ import type { Table } from '@skep/rpc';
 import type { ExplainStatement, Statement } from '../parse/ast.js';
 import type { TableUse } from '../query.js';
 import type { SessionContext } from './context.js';
+import { planMerge } from './merge.js';
 import { nameOf } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
-import { analyzeInSession } from './select.js';
+import { analyzeInSession, type SessionAnalysis } from './select.js';
 import type { StatementTransaction } from './statement-transaction.js';
 import { prepareScan } from './table-scan.js';
 import { textResult } from './text-result.js';
+import { type ChangePlan, planDelete, planUpdate } from './update-delete.js';
 
 /**
  * EXPLAIN: Hive's sections (stages and their plans), with what this engine does in them: the folders, files and delete
@@ -20,22 +22,10 @@ export async function explain(
   statement: ExplainStatement,
   text: string,
 ): Promise<StatementResult> {
-  const query = queryOf(statement.statement);
-  if (query === undefined)
-    return textResult(
-      ['Explain'],
-      lines([
-        'STAGE DEPENDENCIES:',
-        '  Stage-0 is a root stage',
-        '',
-        'STAGE PLANS:',
-        '  Stage: Stage-0',
-        `    ${statement.statement.kind}`,
-        '',
-      ]),
-    );
+  const explained = statement.statement;
+  if (!hasPlan(explained)) return textResult(['Explain'], lines([...stages, `    ${explained.kind}`, '']));
   return await runStatement(context, async () => {
-    const analysis = await analyzeInSession(context, query, text);
+    const { analysis, target } = await analysisOf(context, explained, text);
     return {
       reads: [],
       writes: [],
@@ -43,13 +33,8 @@ export async function explain(
         const scans: string[] = [];
         for (const use of analysis.analyzed.tables) scans.push(...(await scanLines(context, transaction, use)));
         const plan = [
-          'STAGE DEPENDENCIES:',
-          '  Stage-0 is a root stage',
-          '',
-          'STAGE PLANS:',
-          '  Stage: Stage-0',
-          '    Fetch Operator',
-          '      limit: -1',
+          ...stages,
+          ...(target === undefined ? ['    Fetch Operator', '      limit: -1'] : [`    ${target}`]),
           '      Processor Tree:',
           ...scans,
           '        Select Operator',
@@ -65,9 +50,35 @@ export async function explain(
 
 const lines = (rows: readonly string[]): string[][] => rows.map((row) => [row]);
 
-function queryOf(statement: Statement) {
-  if (statement.kind === 'query') return statement;
-  return statement.kind === 'insert' ? statement.query : undefined;
+const stages = ['STAGE DEPENDENCIES:', '  Stage-0 is a root stage', '', 'STAGE PLANS:', '  Stage: Stage-0'];
+
+type Planned = Extract<Statement, { kind: 'query' | 'insert' | 'update' | 'delete' | 'merge' }>;
+
+const hasPlan = (statement: Statement): statement is Planned =>
+  ['query', 'insert', 'update', 'delete', 'merge'].includes(statement.kind);
+
+/** The query behind a statement, and what is done with its rows. */
+async function analysisOf(
+  context: SessionContext,
+  statement: Planned,
+  text: string,
+): Promise<{ analysis: SessionAnalysis; target?: string }> {
+  const named = ({ table, analysis }: ChangePlan, verb: string) => ({
+    analysis,
+    target: `${verb} of ${table.database}.${table.name}`,
+  });
+  switch (statement.kind) {
+    case 'query':
+      return { analysis: await analyzeInSession(context, statement, text) };
+    case 'insert':
+      return { analysis: await analyzeInSession(context, statement.query, text) };
+    case 'update':
+      return named(await planUpdate(context, statement, text), 'Update');
+    case 'delete':
+      return named(await planDelete(context, statement, text), 'Delete');
+    case 'merge':
+      return named(await planMerge(context, statement, text), 'Merge');
+  }
 }
 
 async function scanLines(context: SessionContext, transaction: StatementTransaction, use: TableUse): Promise<string[]> {

@@ -31,12 +31,24 @@ import { runStatement } from './run-statement.js';
 import { analyzeInSession, queryRows } from './select.js';
 import type { StatementTransaction } from './statement-transaction.js';
 import { TableWriter } from './table-writer.js';
-import { checkAssignments, requireFullAcid } from './update-delete.js';
+import { type ChangePlan, checkAssignments, requireFullAcid } from './update-delete.js';
 
 /** The name under which the number of the clause that takes a row is handed out. */
 const clauseAlias = '_clause';
 const rowIdAlias = '_row_id';
 const matchedAlias = '_matched';
+
+/** The query of the pairs that some clause takes. */
+export async function planMerge(context: SessionContext, statement: MergeStatement, text: string): Promise<ChangePlan> {
+  const table = await resolveTable(context, statement.table);
+  // An insert-only table can be merged into as long as no row of it changes (recorded of Hive 4.0.1).
+  const onlyInserts = statement.clauses.every((clause) => clause.kind === 'insert');
+  if (!onlyInserts || !isInsertOnly(table)) await requireFullAcid(context, table, 'merge');
+  checkClauses(statement.clauses);
+  const { query, checks } = withConstraintColumns(table, mergeQuery(table, statement), mergeColumns(table));
+  const ordered = { ...query, orderBy: bucketOrder(table, statement.position) };
+  return { table, analysis: await analyzeInSession(context, ordered, text), checks };
+}
 
 /**
  * MERGE INTO: one query joins source and target and says of each pair which clause takes it (the first whose condition
@@ -51,17 +63,7 @@ export async function merge(
   return await runStatement(
     context,
     async () => {
-      const table = await resolveTable(context, statement.table);
-      // An insert-only table can be merged into as long as no row of it changes (recorded of Hive 4.0.1).
-      const onlyInserts = statement.clauses.every((clause) => clause.kind === 'insert');
-      if (!onlyInserts || !isInsertOnly(table)) await requireFullAcid(context, table, 'merge');
-      checkClauses(statement.clauses);
-      const { query, checks } = withConstraintColumns(table, mergeQuery(table, statement), mergeColumns(table));
-      const analysis = await analyzeInSession(
-        context,
-        { ...query, orderBy: bucketOrder(table, statement.position) },
-        text,
-      );
+      const { table, analysis, checks } = await planMerge(context, statement, text);
       return {
         reads: analysis.reads,
         writes: writeEntities(table, statement.clauses),

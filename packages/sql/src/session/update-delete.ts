@@ -1,5 +1,5 @@
 import { allDone } from '@skep/core';
-import { DataOperation, type Table } from '@skep/rpc';
+import { type Constraint, DataOperation, type Table } from '@skep/rpc';
 import type { Assignment, DeleteStatement, Expression, TableReference, UpdateStatement } from '../parse/ast.js';
 import { parseTypeText } from '../parse/index.js';
 import { castTo, columnRef, item, selectQuery } from './ast-builders.js';
@@ -17,6 +17,53 @@ import { columnsAsStruct, enforce, rowIdsOf } from './write-rows.js';
 /** The name under which the queries behind UPDATE, DELETE and MERGE hand out ROW__ID. */
 const rowIdAlias = '_row_id';
 
+/** An UPDATE or DELETE made ready: the query of the rows it changes. */
+export interface ChangePlan {
+  readonly table: Table;
+  readonly analysis: SessionAnalysis;
+  readonly checks: readonly Constraint[];
+}
+
+/** The new rows, their partition and ROW__ID, and tests of constraints. */
+export async function planUpdate(
+  context: SessionContext,
+  statement: UpdateStatement,
+  text: string,
+): Promise<ChangePlan> {
+  const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'update');
+  const assignments = checkAssignments(table, statement.assignments);
+  const alias = statement.alias?.name ?? table.name;
+  const { position } = statement;
+  const columns = table.sd?.columns ?? [];
+  const values = columns.map((column) => {
+    const assigned = assignments.get(column.name);
+    const value = assigned ?? columnRef([alias, column.name], position);
+    return item(assigned === undefined ? value : castTo(value, parseTypeText(column.type)), column.name);
+  });
+  const keys = table.partitionKeys.map((key) => item(columnRef([alias, key.name], position), key.name));
+  const rowId = item(columnRef([alias, 'ROW__ID'], position), rowIdAlias);
+  const rows = selectQuery([...values, ...keys, rowId], targetTable(statement, table), statement.where, position);
+  const names = [...columns, ...table.partitionKeys].map((column) => column.name);
+  const { query, checks } = withConstraintColumns(table, rows, [...names, rowIdAlias]);
+  const ordered = { ...query, orderBy: bucketOrder(table, position) };
+  return { table, analysis: await analyzeInSession(context, ordered, text), checks };
+}
+
+/** The partition and ROW__ID of the rows that go. */
+export async function planDelete(
+  context: SessionContext,
+  statement: DeleteStatement,
+  text: string,
+): Promise<ChangePlan> {
+  const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'delete');
+  const alias = statement.alias?.name ?? table.name;
+  const { position } = statement;
+  const keys = table.partitionKeys.map((key) => item(columnRef([alias, key.name], position), key.name));
+  const rowId = item(columnRef([alias, 'ROW__ID'], position), rowIdAlias);
+  const query = selectQuery([...keys, rowId], targetTable(statement, table), statement.where, position);
+  return { table, analysis: await analyzeInSession(context, query, text), checks: [] };
+}
+
 /** UPDATE t SET … WHERE …: a delete event and a new row each; two statement ids, deletes first, as Hive 4 splits it. */
 export async function update(
   context: SessionContext,
@@ -27,23 +74,8 @@ export async function update(
   return await runStatement(
     context,
     async () => {
-      const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'update');
-      const assignments = checkAssignments(table, statement.assignments);
-      const alias = statement.alias?.name ?? table.name;
-      const { position } = statement;
+      const { table, analysis, checks } = await planUpdate(context, statement, text);
       const data = (table.sd?.columns ?? []).map((column) => column.name);
-      const values = (table.sd?.columns ?? []).map((column) => {
-        const assigned = assignments.get(column.name);
-        const value = assigned ?? columnRef([alias, column.name], position);
-        return item(assigned === undefined ? value : castTo(value, parseTypeText(column.type)), column.name);
-      });
-      const keys = table.partitionKeys.map((key) => item(columnRef([alias, key.name], position), key.name));
-      const rowId = item(columnRef([alias, 'ROW__ID'], position), rowIdAlias);
-      const rows = selectQuery([...values, ...keys, rowId], targetTable(statement, table), statement.where, position);
-      const names = [...data, ...table.partitionKeys.map((key) => key.name), rowIdAlias];
-      const { query, checks } = withConstraintColumns(table, rows, names);
-      const ordered = { ...query, orderBy: bucketOrder(table, position) };
-      const analysis = await analyzeInSession(context, ordered, text);
       return {
         ...entities(table, analysis, 'update'),
         run: async (transaction) => {
@@ -102,13 +134,7 @@ export async function deleteRows(
   return await runStatement(
     context,
     async () => {
-      const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'delete');
-      const alias = statement.alias?.name ?? table.name;
-      const { position } = statement;
-      const keys = table.partitionKeys.map((key) => item(columnRef([alias, key.name], position), key.name));
-      const rowId = item(columnRef([alias, 'ROW__ID'], position), rowIdAlias);
-      const query = selectQuery([...keys, rowId], targetTable(statement, table), statement.where, position);
-      const analysis = await analyzeInSession(context, query, text);
+      const { table, analysis } = await planDelete(context, statement, text);
       return {
         ...entities(table, analysis, 'delete'),
         run: async (transaction) => {
