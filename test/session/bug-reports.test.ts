@@ -298,6 +298,27 @@ describe('bug reports', () => {
       expect(await all()).toEqual(['1\t7\t1', '1\t8\t2']);
     });
 
+    it('MERGE does not mistake its source for its target', async () => {
+      await table();
+      await run(
+        session,
+        'insert into t values (2, 0), (1, 0)',
+        'create database d',
+        `create table d.t (a int) ${acid}`,
+      );
+      await run(session, 'insert into d.t values (1), (2)');
+      await expect(
+        rows(session, 'merge into t using d.t on default.t.a = d.t.a when matched then update set b = 1'),
+      ).rejects.toMatchObject({ hiveCode: 10008 });
+      await expect(
+        rows(session, 'merge into t x using (select 1 k) X on x.a = X.k when matched then delete'),
+      ).rejects.toMatchObject({ hiveCode: 10008 });
+      await run(session, 'merge into t using d.t s on t.a = s.a when matched and t.a = 1 then update set b = 1');
+      await run(session, 'merge into d.t using t s on t.a = s.a and s.b = 1 when matched then delete');
+      expect(await all()).toEqual(['1\t1', '2\t0']);
+      expect(await rows(session, 'select * from d.t')).toEqual(['2']);
+    });
+
     it('B86 the first clause that holds takes the row', async () => {
       await table();
       await run(session, 'insert into t values (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0)');

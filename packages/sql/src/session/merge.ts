@@ -1,6 +1,7 @@
 import { DataOperation, type Table } from '@skep/rpc';
 import type {
   Expression,
+  Identifier,
   MergeClause,
   MergeInsert,
   MergeStatement,
@@ -45,6 +46,7 @@ export async function planMerge(context: SessionContext, statement: MergeStateme
   const onlyInserts = statement.clauses.every((clause) => clause.kind === 'insert');
   if (!onlyInserts || !isInsertOnly(table)) await requireFullAcid(context, table, 'merge');
   checkClauses(statement.clauses);
+  refuseSharedAlias(statement);
   const { query, checks } = withConstraintColumns(table, mergeQuery(table, statement), mergeColumns(table));
   const ordered = { ...query, orderBy: bucketOrder(table, statement.position) };
   return { table, analysis: await analyzeInSession(context, ordered, text), checks };
@@ -84,6 +86,27 @@ export async function merge(
     },
     { signal },
   );
+}
+
+/** Were source and target called the same, the ROW__IDs of one might be taken for those of the other. */
+function refuseSharedAlias({ table, alias, source }: MergeStatement): void {
+  const target = alias ?? table.name;
+  const repeated = aliasesOf(source).find((name) => name.name.toLowerCase() === target.name.toLowerCase());
+  if (repeated === undefined) return;
+  throw new SemanticError(10008, `Ambiguous table alias '${repeated.name}'`, { position: repeated.position });
+}
+
+function aliasesOf(source: TableReference): Identifier[] {
+  switch (source.kind) {
+    case 'table':
+      return [source.alias ?? source.table.name];
+    case 'join':
+      return [...aliasesOf(source.left), ...aliasesOf(source.right)];
+    case 'lateral-view':
+      return [...aliasesOf(source.input), source.alias];
+    default:
+      return source.alias === undefined ? [] : [source.alias];
+  }
 }
 
 /** Hive's rules for the clauses (MergeSemanticAnalyzer). */
