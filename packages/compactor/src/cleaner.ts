@@ -43,6 +43,8 @@ export class Cleaner {
     try {
       return await clean();
     } catch (error) {
+      // Another process's Cleaner has finished the request meanwhile.
+      if (error instanceof SkepError && error.code === 'INVALID_REQUEST') return 0;
       const message = `Cleaner: ${job.database}.${job.table} ${job.partition ?? ''}: ${String(error)}`;
       this.services.log(message);
       await this.putOff(job, message);

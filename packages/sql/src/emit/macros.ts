@@ -17,7 +17,7 @@ const BIAS = `${BIAS_DAYS * NANOS_PER_DAY}::HUGEINT`;
 const floor = (unit: bigint): string => `((t + ${BIAS}) // ${unit}::HUGEINT)`;
 
 const saturate = (type: string, low: string, high: string): string =>
-  `(x) AS CASE WHEN isnan(x) THEN 0::${type} WHEN x >= ${high} THEN ${high}::${type} WHEN x <= ${low} THEN ${low}::${type} ELSE CAST(trunc(x) AS ${type}) END`;
+  `(x) AS CASE WHEN isnan(x) THEN 0::${type} WHEN x >= ${high} THEN CAST(${high} AS ${type}) WHEN x <= ${low} THEN CAST(${low} AS ${type}) ELSE CAST(trunc(x) AS ${type}) END`;
 
 const DEFINITIONS: Readonly<Record<string, string>> = {
   hv_wrap8: wrap(8, 'TINYINT'),
