@@ -1,6 +1,5 @@
 import type { Parameter } from '../parameter.js';
 
-const alwaysAcid = 'skep always runs ACID transactions with locks';
 const durationOfCaches = 'directories are listed for every snapshot; there is no cache to expire';
 
 /** Transactions, snapshots and locks. */
@@ -10,18 +9,16 @@ export const TRANSACTION_PARAMETERS: readonly Parameter[] = [
     type: 'boolean',
     default: 'true',
     hiveDefault: 'false',
-    doc: 'Whether statements take locks.',
-    effect: 'fixed',
-    why: alwaysAcid,
+    doc: 'Whether statements take locks; where false a session refuses ACID tables, as in Hive.',
+    effect: 'yes',
   },
   {
     name: 'hive.txn.manager',
     type: 'string',
     default: 'org.apache.hadoop.hive.ql.lockmgr.DbTxnManager',
     hiveDefault: 'org.apache.hadoop.hive.ql.lockmgr.DummyTxnManager',
-    doc: 'The transaction manager; DbTxnManager is the one with ACID.',
-    effect: 'fixed',
-    why: alwaysAcid,
+    doc: 'The transaction manager; with DummyTxnManager a session refuses ACID tables, as in Hive.',
+    effect: 'yes',
   },
   {
     name: 'hive.lock.manager',
