@@ -86,7 +86,7 @@ describe('Configuration', () => {
     expect(conf.set('hive.compactor.job.queue', 'q')[0]).toContain('no effect');
     expect(conf.set('hive.support.concurrency', 'true')).toEqual([]);
     expect(conf.set('hive.support.concurrency', 'FALSE')).toEqual([]);
-    expect(conf.set('hive.lock.manager', 'another')[0]).toContain('stays true');
+    expect(conf.set('hive.txn.use.minhistorylevel', 'FALSE')[0]).toContain('stays true');
     expect(conf.set('hive.nobody.knows', '1')[0]).toContain('not a parameter');
     expect(conf.get('hive.nobody.knows')).toBe('1');
     expect(conf.set('mapred.reduce.tasks', '4')).toEqual([]);
