@@ -19,6 +19,16 @@ export async function truncate(
   signal?: AbortSignal,
 ): Promise<StatementResult> {
   if (statement.columns !== undefined) throw new UnsupportedError('TRUNCATE TABLE … COLUMNS');
+  return await empty(context, statement, false, signal);
+}
+
+/** Empties the folders under the statement's lock; `counts`: says how many rows an ACID table had, -1 of others. */
+async function empty(
+  context: SessionContext,
+  statement: TruncateStatement,
+  counts: boolean,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
   return await runStatement(
     context,
     async () => {
@@ -53,13 +63,16 @@ export async function truncate(
         ],
         run: async (transaction) => {
           const { fs } = context.services;
+          const result = (deleted: bigint): StatementResult =>
+            counts ? { messages: [], counts: { inserted: 0n, updated: 0n, deleted } } : done;
           if (!isTransactional(table)) {
             for (const location of locations) await removeFiles(context, location);
-            return done;
+            return result(-1n);
           }
+          const deleted = counts ? await liveRowCount(context, table, locations) : -1n;
           const writeId = await transaction.writeIdOf(table.database, table.name);
           for (const location of locations) await writeEmptyBase(fs, location, writeId);
-          return done;
+          return result(deleted);
         },
       };
     },
@@ -79,19 +92,5 @@ export async function deleteAll(
   statement: TruncateStatement,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
-  const table = await resolveTable(context, statement.table);
-  const isAcid = isTransactional(table);
-  let deleted = -1n;
-  if (isAcid && table.partitionKeys.length === 0)
-    deleted = await liveRowCount(context, table, [table.sd?.location ?? '']);
-  else if (isAcid) {
-    const partitions = await matchingPartitions(context, table, new Map());
-    deleted = await liveRowCount(
-      context,
-      table,
-      partitions.map((partition) => partition.sd?.location ?? ''),
-    );
-  }
-  await truncate(context, statement, signal);
-  return { messages: [], counts: { inserted: 0n, updated: 0n, deleted } };
+  return await empty(context, statement, true, signal);
 }
