@@ -6,7 +6,7 @@ export function configurationMarkdown(): string {
   const sections = PARAMETER_GROUPS.map(([title, parameters]) => {
     const rows = parameters.map(
       (parameter) =>
-        `| \`${parameter.name}\`${names(parameter)} | ${parameter.type} | ${code(parameter.default)}${hive(parameter)} | ${cell(parameter.doc)} | ${cell(effect(parameter))} |`,
+        `| \`${parameter.name}\`${names(parameter)} | ${parameter.type} | ${code(parameter.default)}${hive(parameter)} | ${cell(parameter.doc)} | ${cell(effectText(parameter))} |`,
     );
     return `## ${title}\n\n| Name | Type | Default | Meaning | In skep |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
   });
@@ -32,7 +32,8 @@ const code = (text: string): string => (text === '' ? 'empty' : `\`${text}\``);
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-function effect(parameter: Parameter): string {
+/** What becomes of a parameter in skep, in a few words. */
+export function effectText(parameter: Parameter): string {
   switch (parameter.effect) {
     case 'yes':
       return 'as in Hive';

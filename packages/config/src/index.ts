@@ -1,7 +1,7 @@
 /** @module Every parameter of Hive's ACID side, its value in effect, and where values come from. */
 export { allParameters, type FoundParameter, findParameter, PARAMETER_GROUPS } from './catalogue.js';
 export * from './configuration.js';
-export { configurationMarkdown } from './documentation.js';
+export { configurationMarkdown, effectText } from './documentation.js';
 export * from './errors.js';
 export type { Effect, Parameter, ParameterType, TimeUnit } from './parameter.js';
 export { readSiteFile, type SiteProperty } from './site-file.js';

@@ -1,4 +1,4 @@
-import { allParameters, findParameter, type Parameter } from '@skep/config';
+import { allParameters, effectText, findParameter } from '@skep/config';
 import { UsageError } from '../error-line.js';
 import { type CliIo, write } from '../io.js';
 
@@ -26,22 +26,9 @@ function describe(name: string): string {
     `  default: ${parameter.default === '' ? '(empty)' : parameter.default}${parameter.hiveDefault === undefined ? '' : ` (Hive: ${parameter.hiveDefault})`}`,
     ...(parameter.values === undefined ? [] : [`  values: ${parameter.values.join(', ')}`]),
     ...(names.length === 0 ? [] : [`  other names: ${names.join(', ')}`]),
-    `  here: ${effect(parameter)}`,
+    `  here: ${effectText(parameter)}`,
   ];
   return `${lines.join('\n')}\n`;
-}
-
-function effect(parameter: Parameter): string {
-  switch (parameter.effect) {
-    case 'yes':
-      return 'as in Hive';
-    case 'accepted':
-      return 'accepted, changes nothing';
-    case 'fixed':
-      return `fixed: ${parameter.why ?? ''}`;
-    case 'none':
-      return `no effect: ${parameter.why ?? ''}`;
-  }
 }
 
 /** Names that have the last word of the one asked for. */
