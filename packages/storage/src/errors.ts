@@ -37,6 +37,13 @@ export class ReadOnlyStorageError extends StorageError {
   }
 }
 
+/** A rename between two stores (disks, file systems): only a copy gets there. */
+export class OtherStoreError extends StorageError {
+  constructor(operation: string, path: string, cause?: unknown) {
+    super('OTHER_STORE', 'invalid', operation, path, 'source and target lie on different file systems', cause);
+  }
+}
+
 /** Node's system errors as ours. */
 export function storageError(operation: string, path: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
@@ -49,6 +56,8 @@ export function storageError(operation: string, path: string, cause: unknown): S
     case 'ENOSPC':
     case 'EDQUOT':
       return new NoSpaceError(operation, path, cause);
+    case 'EXDEV':
+      return new OtherStoreError(operation, path, cause);
     case 'EROFS':
       return new ReadOnlyStorageError(operation, path, cause);
     case 'EACCES':

@@ -1,3 +1,4 @@
+export * from './copy.js';
 export * from './errors.js';
 export * from './file-system.js';
 export * from './local-file-system.js';

@@ -2,7 +2,7 @@ import { formatOriginalFileName, parseBucketFileName } from '@skep/acid';
 import type { ByteSource } from '@skep/core';
 import { openOrc } from '@skep/orc';
 import type { Table } from '@skep/rpc';
-import { type FileEntry, joinPath } from '@skep/storage';
+import { copyFile, type FileEntry, joinPath, moveFile, OtherStoreError } from '@skep/storage';
 import { freeName, publish, stagingFolder } from '../formats/index.js';
 import type { LoadStatement } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
@@ -85,12 +85,20 @@ async function loadTransactional(
     // Other tables than full ACID ones keep the names: text may be compressed, which only its name tells.
     const name = isFullAcid(table) ? bucketName(source.name, i, taken) : freeName(source.name, taken);
     const target = joinPath(directory, name);
-    if (statement.local) await copyFile(context, source.path, target);
-    else await fs.rename(source.path, target);
+    if (statement.local) {
+      await copyFile(fs, source.path, target);
+      continue;
+    }
+    // The files are the user's only ones: they go back where the transaction does not commit.
+    await moveFile(fs, source.path, target);
+    transaction.onRollback(async () => await moveFile(fs, target, source.path));
   }
 }
 
-/** Local files are copied into a hidden folder first, so that a copy that fails leaves nothing behind. */
+/**
+ * Files are renamed into the table. Local ones, and those on another disk than the table, are copied into a hidden folder
+ * of it first, so that a copy that fails leaves nothing behind and never half a file is seen.
+ */
 async function loadPlain(
   context: SessionContext,
   transaction: StatementTransaction,
@@ -100,36 +108,25 @@ async function loadPlain(
 ): Promise<void> {
   const { fs } = context.services;
   const staging = stagingFolder(location, transaction.txnId, transaction.nextStatementId());
-  const files: { path: string; name: string }[] = [];
-  try {
-    for (const { path, name } of sources) {
-      const ready = statement.local ? joinPath(staging, name) : path;
-      if (statement.local) await copyFile(context, path, ready);
-      files.push({ path: ready, name });
-    }
+  const publishFrom = async (paths: readonly string[]) => {
+    const files = paths.map((path, i) => ({ path, name: sources[i].name }));
     await publish(fs, [{ location, files, overwrite: statement.overwrite, staging }]);
+  };
+  const publishCopies = async () => {
+    const copies = sources.map(({ name }) => joinPath(staging, name));
+    for (const [i, { path }] of sources.entries()) await copyFile(fs, path, copies[i]);
+    await publishFrom(copies);
+  };
+  try {
+    if (statement.local) return await publishCopies();
+    await publishFrom(sources.map(({ path }) => path)).catch(async (cause: unknown) => {
+      if (!(cause instanceof OtherStoreError)) throw cause;
+      await publishCopies();
+      for (const { path } of sources) await fs.delete(path);
+    });
   } catch (cause) {
     await fs.delete(staging, { recursive: true });
     throw cause;
-  }
-}
-
-const copyBytes = 1 << 22;
-
-async function copyFile(context: SessionContext, from: string, to: string): Promise<void> {
-  const { fs } = context.services;
-  const source = await fs.open(from);
-  const sink = await fs.create(to);
-  try {
-    for (let at = 0; at < source.size; at += copyBytes) {
-      await sink.write(await source.slice(at, Math.min(source.size, at + copyBytes)));
-    }
-    await sink.close();
-  } catch (cause) {
-    await sink.abort();
-    throw cause;
-  } finally {
-    await source.close?.();
   }
 }
 
