@@ -92,7 +92,7 @@ describe('a service over gRPC', () => {
   it('cannot listen twice on one port', async () => {
     const server = await serve([]);
     closing.push(() => server.close(10));
-    await expect(serve([], server.address)).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    await expect(serve([], { address: server.address })).rejects.toMatchObject({ code: 'UNREACHABLE' });
   });
 });
 

@@ -1,6 +1,7 @@
 import type * as Grpc from '@grpc/grpc-js';
 import { systemClock } from '@skep/core';
 import { UnreachableError } from './errors.js';
+import type { ConnectOptions, ServeOptions } from './options.js';
 import { fromStatus, STATUS_DETAILS, toStatus } from './status.js';
 
 /** A method as ts-proto describes it (`TransactionServiceService.openTxns`). */
@@ -47,8 +48,9 @@ function loadGrpc(): Promise<typeof Grpc> {
   return import('@grpc/grpc-js');
 }
 
-/** Serves over gRPC, without TLS. Port 0 takes a free one. */
-export async function serve(bindings: readonly ServiceBinding[], address = '127.0.0.1:0'): Promise<Server> {
+/** Serves over gRPC. Port 0 takes a free one. */
+export async function serve(bindings: readonly ServiceBinding[], options: ServeOptions = {}): Promise<Server> {
+  const { address = '127.0.0.1:0' } = options;
   const grpc = await loadGrpc();
   const server = new grpc.Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -97,11 +99,6 @@ async function shutdown(server: Grpc.Server, graceMs: number): Promise<void> {
   server.forceShutdown();
 }
 
-export interface CallOptions {
-  /** How long one call may take. */
-  readonly deadlineMs?: number;
-}
-
 export interface Connection<S> {
   readonly service: S;
   close(): void;
@@ -113,7 +110,7 @@ const DEFAULT_DEADLINE_MS = 60_000;
 export function connect<D extends ServiceDefinition>(
   definition: D,
   address: string,
-  options: CallOptions = {},
+  options: ConnectOptions = {},
 ): Connection<ServiceOf<D>> {
   let client: Promise<Grpc.Client> | undefined;
   const open = async () => {
