@@ -23,6 +23,7 @@ await build({
     '@toondepauw/node-zstd',
     'zstd-napi',
     '@grpc/*',
+    'grpc-health-check',
   ],
   // CommonJS packages inside the bundle (commander) ask for Node's modules by require.
   banner: {

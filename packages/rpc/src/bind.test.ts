@@ -121,8 +121,9 @@ describe('the status on the wire', () => {
 
   it('without a detail says that the other side cannot be had', () => {
     expect(fromStatus('h:1', { code: 14, message: 'gone' })).toMatchObject({
-      code: 'UNREACHABLE',
-      message: 'h:1: gone',
+      error: { code: 'UNREACHABLE', message: 'h:1: gone' },
+      notBegun: false,
+      isLost: true,
     });
   });
 });

@@ -1,9 +1,10 @@
 import { type ErrorKind, SkepError } from '@skep/core';
+import type { BlockingLock } from './gen/skep/v1/lock.js';
 
 /** The request itself cannot be right. */
 export class InvalidRequestError extends SkepError {
-  constructor(message: string) {
-    super('INVALID_REQUEST', 'invalid', message);
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super('INVALID_REQUEST', 'invalid', message, options);
   }
 }
 
@@ -61,7 +62,7 @@ export class TxnOpenError extends SkepError {
   }
 }
 
-/** The other side cannot be reached, or did not answer in time. */
+/** The other side cannot be reached, or did not answer in time; whether it did what was asked is not known. */
 export class UnreachableError extends SkepError {
   readonly address: string;
   constructor(address: string, message: string, options: { cause?: unknown; code?: 'UNREACHABLE' | 'DEADLINE' } = {}) {
@@ -73,13 +74,61 @@ export class UnreachableError extends SkepError {
 /** An error that came over the wire and has no class of its own here. */
 export class RemoteError extends SkepError {
   readonly path: string | undefined;
+  readonly txnId?: bigint;
+  readonly lockId?: bigint;
+  readonly compactionId?: bigint;
+  readonly blockedBy?: BlockingLock;
   constructor(
     code: string,
     kind: ErrorKind,
     message: string,
-    options: { hiveCode?: number; sqlState?: string; path?: string },
+    options: {
+      hiveCode?: number;
+      sqlState?: string;
+      path?: string;
+      txnId?: bigint;
+      lockId?: bigint;
+      compactionId?: bigint;
+      blockedBy?: BlockingLock;
+    },
   ) {
     super(code, kind, message, options);
     this.path = options.path;
+    if (options.txnId !== undefined) this.txnId = options.txnId;
+    if (options.lockId !== undefined) this.lockId = options.lockId;
+    if (options.compactionId !== undefined) this.compactionId = options.compactionId;
+    if (options.blockedBy !== undefined) this.blockedBy = options.blockedBy;
+  }
+}
+
+/** Nobody, or nobody known: no token, a wrong one, or a certificate that names no user. */
+export class UnauthenticatedError extends SkepError {
+  constructor(message: string) {
+    super('UNAUTHENTICATED', 'invalid', message);
+  }
+}
+
+/** The caller may not act for that user (org.apache.hadoop.security.authorize.AuthorizationException). */
+export class AccessDeniedError extends SkepError {
+  readonly caller: string;
+  readonly user: string;
+  constructor(caller: string, user: string, message: string) {
+    super('ACCESS_DENIED', 'invalid', message);
+    this.caller = caller;
+    this.user = user;
+  }
+}
+
+/** The server has as many calls as it takes, or is about to end; the call was not begun. */
+export class NotBegunError extends SkepError {
+  constructor(code: 'OVERLOADED' | 'SHUTTING_DOWN', message: string) {
+    super(code, 'unavailable', message);
+  }
+}
+
+/** Why a call's signal is aborted at the server. */
+export class CallEndedError extends SkepError {
+  constructor(code: 'CANCELLED' | 'DEADLINE' | 'SHUTTING_DOWN', message: string) {
+    super(code, 'unavailable', message);
   }
 }

@@ -1,12 +1,6 @@
-export {
-  bindService,
-  type Connection,
-  connect,
-  type Server,
-  type ServiceBinding,
-  serve,
-} from './bind.js';
+export { bindService, type ServiceBinding, type ServiceDefinition, type ServiceOf } from './bind.js';
 export { type CallContext, currentCall, detached, withCallOptions } from './call-context.js';
+export { type ClientOf, type Connection, connect } from './connect.js';
 export * from './errors.js';
 export * from './gen/skep/v1/catalog.js';
 export * from './gen/skep/v1/compaction.js';
@@ -14,3 +8,4 @@ export * from './gen/skep/v1/error.js';
 export * from './gen/skep/v1/lock.js';
 export * from './gen/skep/v1/transaction.js';
 export * from './options.js';
+export { type Server, serve } from './serve.js';

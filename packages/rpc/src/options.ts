@@ -1,4 +1,5 @@
 /** What a server or client can be told, as plain data: files by path, times in milliseconds, sizes in bytes. */
+import type { Clock } from '@skep/core';
 
 /** The server's side of TLS. All files are PEM, read once at the start. */
 export interface ServerTls {
@@ -80,15 +81,16 @@ export interface ServeOptions {
   readonly reflection?: boolean;
   /** Called at the end of each call. */
   readonly onCall?: (record: CallRecord) => void;
+  readonly clock?: Clock;
 }
 
 export interface RetryOptions {
   /**
-   * How often a call is tried, the first time included. Default 4. Calls are tried again when the server was not reached or
+   * How often a call is tried, the first time included. Default 5. Calls are tried again when the server was not reached or
    * refused to begin (OVERLOADED, SHUTTING_DOWN), and calls of idempotent methods also when the connection broke meanwhile.
    */
   readonly maxAttempts?: number;
-  /** Pause before the second attempt, doubling to `maxDelayMs`, each time shortened by chance. Default 100 ms. */
+  /** Pause before the second attempt, doubling to `maxDelayMs`, each time shortened by chance. Default 200 ms. */
   readonly initialDelayMs?: number;
   /** Default 2 s. */
   readonly maxDelayMs?: number;
@@ -119,4 +121,5 @@ export interface ConnectOptions {
   readonly retry?: RetryOptions;
   readonly maxMessageBytes?: number;
   readonly keepalive?: KeepaliveOptions;
+  readonly clock?: Clock;
 }

@@ -2,21 +2,39 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { BugError, type ErrorKind, SkepError } from '@skep/core';
 import * as errors from './errors.js';
 import { ErrorDetail } from './gen/skep/v1/error.js';
+import { BlockingLock } from './gen/skep/v1/lock.js';
 
 /** Trailer of the rich status (google.rpc.Status), read by gRPC's status libraries in every language. */
 export const STATUS_DETAILS = 'grpc-status-details-bin';
 const DETAIL_TYPE = 'type.googleapis.com/skep.v1.ErrorDetail';
 
 /** gRPC's codes (google.rpc.Code); spelt out so that grpc-js need not be loaded. */
+const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
 const NOT_FOUND = 5;
+const ALREADY_EXISTS = 6;
+const PERMISSION_DENIED = 7;
 const RESOURCE_EXHAUSTED = 8;
 const FAILED_PRECONDITION = 9;
 const ABORTED = 10;
+const UNIMPLEMENTED = 12;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
 const DATA_LOSS = 15;
+const UNAUTHENTICATED = 16;
+
+/** Codes of errors that do not follow from their kind. */
+const BY_CODE: ReadonlyMap<string, number> = new Map([
+  ['ALREADY_EXISTS', ALREADY_EXISTS],
+  ['TXN_OPEN', FAILED_PRECONDITION],
+  ['INVALID_OPERATION', FAILED_PRECONDITION],
+  ['UNAUTHENTICATED', UNAUTHENTICATED],
+  ['ACCESS_DENIED', PERMISSION_DENIED],
+  ['OVERLOADED', RESOURCE_EXHAUSTED],
+  ['CANCELLED', CANCELLED],
+  ['DEADLINE', DEADLINE_EXCEEDED],
+]);
 
 export interface WireStatus {
   readonly code: number;
@@ -26,10 +44,11 @@ export interface WireStatus {
 }
 
 function grpcCode(error: SkepError): number {
+  const known = BY_CODE.get(error.code);
+  if (known !== undefined) return known;
   switch (error.kind) {
     case 'invalid':
-      if (error.code.startsWith('NO_SUCH_')) return NOT_FOUND;
-      return error.code === 'TXN_OPEN' ? FAILED_PRECONDITION : INVALID_ARGUMENT;
+      return error.code.startsWith('NO_SUCH_') ? NOT_FOUND : INVALID_ARGUMENT;
     case 'conflict':
       return ABORTED;
     case 'unavailable':
@@ -46,8 +65,20 @@ function field<T>(error: SkepError, name: string, type: 'bigint' | 'string'): T 
   return typeof value === type ? (value as T) : undefined;
 }
 
+/** Of an error that was thrown because of a lock. */
+function blockingLock(error: SkepError): BlockingLock | undefined {
+  const { blockedBy } = error as { blockedBy?: Partial<BlockingLock> };
+  return typeof blockedBy?.lockId === 'bigint' ? BlockingLock.fromPartial(blockedBy) : undefined;
+}
+
+/** What a server adds to an error that it answers. */
+export interface Answered {
+  readonly notBegun?: boolean;
+  readonly requestId?: string;
+}
+
 /** What a server answers for an error. Whatever is not a SkepError is a defect of the server. */
-export function toStatus(thrown: unknown): WireStatus {
+export function toStatus(thrown: unknown, { notBegun = false, requestId = '' }: Answered = {}): WireStatus {
   const error = thrown instanceof SkepError ? thrown : new BugError(String(thrown), { cause: thrown });
   const detail = ErrorDetail.encode({
     code: error.code,
@@ -58,6 +89,12 @@ export function toStatus(thrown: unknown): WireStatus {
     winnerTxnId: field<bigint>(error, 'winnerTxnId', 'bigint'),
     lockId: field<bigint>(error, 'lockId', 'bigint'),
     path: field<string>(error, 'path', 'string'),
+    blockedBy: blockingLock(error),
+    compactionId: field<bigint>(error, 'compactionId', 'bigint'),
+    caller: field<string>(error, 'caller', 'string'),
+    user: field<string>(error, 'user', 'string'),
+    notBegun,
+    requestId,
   }).finish();
   const code = grpcCode(error);
   // google.rpc.Status { int32 code = 1; string message = 2; repeated google.protobuf.Any details = 3 }
@@ -87,17 +124,44 @@ function readFields(message: Uint8Array, number: number, use: (bytes: Uint8Array
   }
 }
 
+/** What a client makes of a status. */
+export interface Failure {
+  readonly error: SkepError;
+  /** Nothing was done: any method may be called again. */
+  readonly notBegun: boolean;
+  /** The connection broke, or the other side could not do it now: it may have been done. */
+  readonly isLost: boolean;
+}
+
 /** The error a caller sees: of the same class as if the service were in the same process. */
-export function fromStatus(
-  address: string,
-  status: { code: number; message: string; details?: Uint8Array },
-): SkepError {
+export function fromStatus(address: string, status: { code: number; message: string; details?: Uint8Array }): Failure {
   const detail = status.details === undefined ? undefined : readDetail(status.details);
-  if (detail !== undefined) return revive(detail, status.message);
-  const deadline = status.code === DEADLINE_EXCEEDED;
-  return new errors.UnreachableError(address, `${address}: ${status.message}`, {
-    code: deadline ? 'DEADLINE' : 'UNREACHABLE',
-  });
+  if (detail !== undefined) {
+    const { notBegun } = detail;
+    return { error: revive(detail, status.message), notBegun, isLost: status.code === UNAVAILABLE };
+  }
+  return { error: fromGrpc(address, status), notBegun: false, isLost: LOST.has(status.code) };
+}
+
+const LOST: ReadonlySet<number> = new Set([CANCELLED, UNAVAILABLE]);
+
+/** A failure that gRPC itself reports: there is no detail of ours. */
+function fromGrpc(address: string, { code, message }: { code: number; message: string }): SkepError {
+  const text = `${address}: ${message}`;
+  switch (code) {
+    case DEADLINE_EXCEEDED:
+      return new errors.UnreachableError(address, text, { code: 'DEADLINE' });
+    case RESOURCE_EXHAUSTED:
+      return new errors.RemoteError('MESSAGE_TOO_LARGE', 'invalid', text, {});
+    case UNIMPLEMENTED:
+      return new errors.RemoteError('UNIMPLEMENTED', 'invalid', `${text} (is that service served there?)`, {});
+    case UNAUTHENTICATED:
+      return new errors.UnauthenticatedError(text);
+    case INTERNAL:
+      return new errors.RemoteError('BUG', 'bug', text, {});
+    default:
+      return new errors.UnreachableError(address, text);
+  }
 }
 
 function revive(detail: ErrorDetail, message: string): SkepError {
@@ -118,11 +182,19 @@ function revive(detail: ErrorDetail, message: string): SkepError {
       return new errors.NoSuchLockError(lockId, message);
     case 'TXN_OPEN':
       return new errors.TxnOpenError(lockId, txnId, message);
+    case 'UNAUTHENTICATED':
+      return new errors.UnauthenticatedError(message);
+    case 'ACCESS_DENIED':
+      return new errors.AccessDeniedError(detail.caller ?? '', detail.user ?? '', message);
     default:
       return new errors.RemoteError(detail.code, kindOf(detail.kind), message, {
         hiveCode: detail.hiveCode === 0 ? undefined : detail.hiveCode,
         sqlState: detail.sqlState === '' ? undefined : detail.sqlState,
         path: detail.path,
+        txnId: detail.txnId,
+        lockId: detail.lockId,
+        compactionId: detail.compactionId,
+        blockedBy: detail.blockedBy,
       });
   }
 }

@@ -6,7 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { BlockingLock } from "./lock.js";
 
+/** The error of a call. */
 export interface ErrorDetail {
   /** Stable name of the error, such as NO_SUCH_TXN; each service lists its own. */
   code: string;
@@ -32,7 +34,29 @@ export interface ErrorDetail {
     | bigint
     | undefined;
   /** File or database that the error is about. */
-  path?: string | undefined;
+  path?:
+    | string
+    | undefined;
+  /** The lock that is in the way: whose it is, on what, and since when. */
+  blockedBy?:
+    | BlockingLock
+    | undefined;
+  /** The compaction that the error is about. */
+  compactionId?:
+    | bigint
+    | undefined;
+  /** Who called (ACCESS_DENIED): by token or certificate. */
+  caller?:
+    | string
+    | undefined;
+  /** For whom the caller wanted to act, and may not (ACCESS_DENIED). */
+  user?:
+    | string
+    | undefined;
+  /** The call was refused before it began (OVERLOADED, SHUTTING_DOWN): nothing was done, and any method may be called again. */
+  notBegun: boolean;
+  /** The call's id in the server's log (`x-request-id` of the request, or one the server made up). */
+  requestId: string;
 }
 
 function createBaseErrorDetail(): ErrorDetail {
@@ -45,6 +69,12 @@ function createBaseErrorDetail(): ErrorDetail {
     winnerTxnId: undefined,
     lockId: undefined,
     path: undefined,
+    blockedBy: undefined,
+    compactionId: undefined,
+    caller: undefined,
+    user: undefined,
+    notBegun: false,
+    requestId: "",
   };
 }
 
@@ -82,6 +112,27 @@ export const ErrorDetail: MessageFns<ErrorDetail> = {
     }
     if (message.path !== undefined) {
       writer.uint32(66).string(message.path);
+    }
+    if (message.blockedBy !== undefined) {
+      BlockingLock.encode(message.blockedBy, writer.uint32(74).fork()).join();
+    }
+    if (message.compactionId !== undefined) {
+      if (BigInt.asIntN(64, message.compactionId) !== message.compactionId) {
+        throw new globalThis.Error("value provided for field message.compactionId of type int64 too large");
+      }
+      writer.uint32(80).int64(message.compactionId);
+    }
+    if (message.caller !== undefined) {
+      writer.uint32(90).string(message.caller);
+    }
+    if (message.user !== undefined) {
+      writer.uint32(98).string(message.user);
+    }
+    if (message.notBegun !== false) {
+      writer.uint32(104).bool(message.notBegun);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(114).string(message.requestId);
     }
     return writer;
   },
@@ -163,6 +214,54 @@ export const ErrorDetail: MessageFns<ErrorDetail> = {
             message.path = reader.string();
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.blockedBy = BlockingLock.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.compactionId = reader.int64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.caller = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.user = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.notBegun = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -197,6 +296,28 @@ export const ErrorDetail: MessageFns<ErrorDetail> = {
         : undefined,
       lockId: isSet(object.lockId) ? BigInt(object.lockId) : isSet(object.lock_id) ? BigInt(object.lock_id) : undefined,
       path: isSet(object.path) ? globalThis.String(object.path) : undefined,
+      blockedBy: isSet(object.blockedBy)
+        ? BlockingLock.fromJSON(object.blockedBy)
+        : isSet(object.blocked_by)
+        ? BlockingLock.fromJSON(object.blocked_by)
+        : undefined,
+      compactionId: isSet(object.compactionId)
+        ? BigInt(object.compactionId)
+        : isSet(object.compaction_id)
+        ? BigInt(object.compaction_id)
+        : undefined,
+      caller: isSet(object.caller) ? globalThis.String(object.caller) : undefined,
+      user: isSet(object.user) ? globalThis.String(object.user) : undefined,
+      notBegun: isSet(object.notBegun)
+        ? globalThis.Boolean(object.notBegun)
+        : isSet(object.not_begun)
+        ? globalThis.Boolean(object.not_begun)
+        : false,
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
     };
   },
 
@@ -226,6 +347,24 @@ export const ErrorDetail: MessageFns<ErrorDetail> = {
     if (message.path !== undefined) {
       obj.path = message.path;
     }
+    if (message.blockedBy !== undefined) {
+      obj.blockedBy = BlockingLock.toJSON(message.blockedBy);
+    }
+    if (message.compactionId !== undefined) {
+      obj.compactionId = message.compactionId.toString();
+    }
+    if (message.caller !== undefined) {
+      obj.caller = message.caller;
+    }
+    if (message.user !== undefined) {
+      obj.user = message.user;
+    }
+    if (message.notBegun !== false) {
+      obj.notBegun = message.notBegun;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
     return obj;
   },
 
@@ -244,6 +383,16 @@ export const ErrorDetail: MessageFns<ErrorDetail> = {
       : undefined;
     message.lockId = (object.lockId !== undefined && object.lockId !== null) ? BigInt(object.lockId) : undefined;
     message.path = object.path ?? undefined;
+    message.blockedBy = (object.blockedBy !== undefined && object.blockedBy !== null)
+      ? BlockingLock.fromPartial(object.blockedBy)
+      : undefined;
+    message.compactionId = (object.compactionId !== undefined && object.compactionId !== null)
+      ? BigInt(object.compactionId)
+      : undefined;
+    message.caller = object.caller ?? undefined;
+    message.user = object.user ?? undefined;
+    message.notBegun = object.notBegun ?? false;
+    message.requestId = object.requestId ?? "";
     return message;
   },
 };

@@ -218,7 +218,14 @@ export interface OpenTxnsResponse {
 export interface CommitTxnRequest {
   txnId: bigint;
   /** hive.txn.xlock.write: writers hold EXCL_WRITE locks, so the write-set check is left out. Default true, as in Hive's API. */
-  exclWriteEnabled?: boolean | undefined;
+  exclWriteEnabled?:
+    | boolean
+    | undefined;
+  /**
+   * The snapshot the transaction read by, where it was taken later than the transaction was opened: what it saw is no
+   * conflict. Absent: whatever others committed since the transaction was opened is one, as in Hive.
+   */
+  validTxns?: string | undefined;
 }
 
 export interface CommitTxnResponse {
@@ -366,14 +373,24 @@ export interface TxnInfo {
 
 export interface GetLatestConflictingCommitRequest {
   txnId: bigint;
+  /** The snapshot the transaction reads by: commits that it sees are left out. Absent: all since the transaction was opened. */
+  validTxns?:
+    | string
+    | undefined;
+  /** What the transaction is about to replace as a whole, so that any write of others counts, inserts too. */
+  overwritten: Resource[];
 }
 
 export interface GetLatestConflictingCommitResponse {
   /**
    * The highest transaction in WRITE_SET with txn_id <= its commit id, on a resource that this transaction updates or
-   * deletes. Absent: none, the snapshot is good.
+   * deletes, or the highest that wrote what is overwritten. Absent: none, the snapshot is good.
    */
-  txnId?: bigint | undefined;
+  txnId?:
+    | bigint
+    | undefined;
+  /** What it wrote, where `valid_txns` was given. */
+  resource?: Resource | undefined;
 }
 
 export interface ForgetResourceRequest {
@@ -788,7 +805,7 @@ export const OpenTxnsResponse: MessageFns<OpenTxnsResponse> = {
 };
 
 function createBaseCommitTxnRequest(): CommitTxnRequest {
-  return { txnId: 0n, exclWriteEnabled: undefined };
+  return { txnId: 0n, exclWriteEnabled: undefined, validTxns: undefined };
 }
 
 export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
@@ -801,6 +818,9 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     }
     if (message.exclWriteEnabled !== undefined) {
       writer.uint32(16).bool(message.exclWriteEnabled);
+    }
+    if (message.validTxns !== undefined) {
+      writer.uint32(26).string(message.validTxns);
     }
     return writer;
   },
@@ -834,6 +854,14 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
             message.exclWriteEnabled = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.validTxns = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -854,6 +882,11 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
         : isSet(object.excl_write_enabled)
         ? globalThis.Boolean(object.excl_write_enabled)
         : undefined,
+      validTxns: isSet(object.validTxns)
+        ? globalThis.String(object.validTxns)
+        : isSet(object.valid_txns)
+        ? globalThis.String(object.valid_txns)
+        : undefined,
     };
   },
 
@@ -865,6 +898,9 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     if (message.exclWriteEnabled !== undefined) {
       obj.exclWriteEnabled = message.exclWriteEnabled;
     }
+    if (message.validTxns !== undefined) {
+      obj.validTxns = message.validTxns;
+    }
     return obj;
   },
 
@@ -875,6 +911,7 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     const message = createBaseCommitTxnRequest();
     message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
     message.exclWriteEnabled = object.exclWriteEnabled ?? undefined;
+    message.validTxns = object.validTxns ?? undefined;
     return message;
   },
 };
@@ -3267,7 +3304,7 @@ export const TxnInfo: MessageFns<TxnInfo> = {
 };
 
 function createBaseGetLatestConflictingCommitRequest(): GetLatestConflictingCommitRequest {
-  return { txnId: 0n };
+  return { txnId: 0n, validTxns: undefined, overwritten: [] };
 }
 
 export const GetLatestConflictingCommitRequest: MessageFns<GetLatestConflictingCommitRequest> = {
@@ -3277,6 +3314,12 @@ export const GetLatestConflictingCommitRequest: MessageFns<GetLatestConflictingC
         throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
       }
       writer.uint32(8).int64(message.txnId);
+    }
+    if (message.validTxns !== undefined) {
+      writer.uint32(18).string(message.validTxns);
+    }
+    for (const v of message.overwritten) {
+      Resource.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -3302,6 +3345,22 @@ export const GetLatestConflictingCommitRequest: MessageFns<GetLatestConflictingC
             message.txnId = reader.int64() as bigint;
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.validTxns = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.overwritten.push(Resource.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3315,13 +3374,29 @@ export const GetLatestConflictingCommitRequest: MessageFns<GetLatestConflictingC
   },
 
   fromJSON(object: any): GetLatestConflictingCommitRequest {
-    return { txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : 0n };
+    return {
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : 0n,
+      validTxns: isSet(object.validTxns)
+        ? globalThis.String(object.validTxns)
+        : isSet(object.valid_txns)
+        ? globalThis.String(object.valid_txns)
+        : undefined,
+      overwritten: globalThis.Array.isArray(object?.overwritten)
+        ? object.overwritten.map((e: any) => Resource.fromJSON(e))
+        : [],
+    };
   },
 
   toJSON(message: GetLatestConflictingCommitRequest): unknown {
     const obj: any = {};
     if (message.txnId !== 0n) {
       obj.txnId = message.txnId.toString();
+    }
+    if (message.validTxns !== undefined) {
+      obj.validTxns = message.validTxns;
+    }
+    if (message.overwritten?.length) {
+      obj.overwritten = message.overwritten.map((e) => Resource.toJSON(e));
     }
     return obj;
   },
@@ -3336,12 +3411,14 @@ export const GetLatestConflictingCommitRequest: MessageFns<GetLatestConflictingC
   ): GetLatestConflictingCommitRequest {
     const message = createBaseGetLatestConflictingCommitRequest();
     message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
+    message.validTxns = object.validTxns ?? undefined;
+    message.overwritten = object.overwritten?.map((e) => Resource.fromPartial(e)) || [];
     return message;
   },
 };
 
 function createBaseGetLatestConflictingCommitResponse(): GetLatestConflictingCommitResponse {
-  return { txnId: undefined };
+  return { txnId: undefined, resource: undefined };
 }
 
 export const GetLatestConflictingCommitResponse: MessageFns<GetLatestConflictingCommitResponse> = {
@@ -3351,6 +3428,9 @@ export const GetLatestConflictingCommitResponse: MessageFns<GetLatestConflicting
         throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
       }
       writer.uint32(8).int64(message.txnId);
+    }
+    if (message.resource !== undefined) {
+      Resource.encode(message.resource, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -3376,6 +3456,14 @@ export const GetLatestConflictingCommitResponse: MessageFns<GetLatestConflicting
             message.txnId = reader.int64() as bigint;
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.resource = Resource.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3391,6 +3479,7 @@ export const GetLatestConflictingCommitResponse: MessageFns<GetLatestConflicting
   fromJSON(object: any): GetLatestConflictingCommitResponse {
     return {
       txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : undefined,
+      resource: isSet(object.resource) ? Resource.fromJSON(object.resource) : undefined,
     };
   },
 
@@ -3398,6 +3487,9 @@ export const GetLatestConflictingCommitResponse: MessageFns<GetLatestConflicting
     const obj: any = {};
     if (message.txnId !== undefined) {
       obj.txnId = message.txnId.toString();
+    }
+    if (message.resource !== undefined) {
+      obj.resource = Resource.toJSON(message.resource);
     }
     return obj;
   },
@@ -3412,6 +3504,9 @@ export const GetLatestConflictingCommitResponse: MessageFns<GetLatestConflicting
   ): GetLatestConflictingCommitResponse {
     const message = createBaseGetLatestConflictingCommitResponse();
     message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : undefined;
+    message.resource = (object.resource !== undefined && object.resource !== null)
+      ? Resource.fromPartial(object.resource)
+      : undefined;
     return message;
   },
 };

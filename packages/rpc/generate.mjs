@@ -1,0 +1,47 @@
+// npm run generate: the code of ts-proto (buf.gen.yaml), and what it leaves out of the contract: the descriptors for gRPC
+// reflection and the methods that may be repeated (option idempotency_level).
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const buf = (...args) =>
+  execFileSync(join(here, '../../node_modules/.bin/buf'), args, { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
+
+buf('generate');
+const dir = mkdtempSync(join(tmpdir(), 'skep-generate-'));
+try {
+  const build = (file, ...more) =>
+    buf('build', '../../proto', '--path', '../../proto/skep', '--exclude-source-info', ...more, '-o', join(dir, file));
+  build('image.json');
+  build('descriptors.binpb', '--as-file-descriptor-set');
+  const image = JSON.parse(readFileSync(join(dir, 'image.json'), 'utf8'));
+  const methods = image.file.flatMap((file) =>
+    (file.service ?? []).flatMap((service) =>
+      service.method
+        .filter((method) => ['IDEMPOTENT', 'NO_SIDE_EFFECTS'].includes(method.options?.idempotencyLevel))
+        .map((method) => `/${file.package}.${service.name}/${method.name}`),
+    ),
+  );
+  write('idempotent-methods.ts', 'IDEMPOTENT_METHODS', 'Paths of the methods that may be repeated', [
+    'new Set([',
+    ...methods.sort().map((path) => `  "${path}",`),
+    '])',
+  ]);
+  const bytes = readFileSync(join(dir, 'descriptors.binpb')).toString('base64');
+  write('descriptor-set.ts', 'DESCRIPTOR_SET', 'google.protobuf.FileDescriptorSet of the contract, base64', [
+    '"" +',
+    ...(bytes.match(/.{1,110}/g) ?? []).map((line) => `  "${line}" +`),
+    '  ""',
+  ]);
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}
+
+function write(file, name, what, lines) {
+  const type = lines[0].startsWith('new Set') ? ': ReadonlySet<string>' : '';
+  const text = `// Generated from proto/skep by packages/rpc/generate.mjs. DO NOT EDIT.\n\n/** ${what}. */\nexport const ${name}${type} = ${lines.join('\n')};\n`;
+  writeFileSync(join(here, 'src/gen', file), text);
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '@skep/core';
+import { type MethodDefinition, type ServiceDefinition, serviceName } from './bind.js';
+import { currentCall, currentCallOptions } from './call-context.js';
+import { Channel } from './channel.js';
+import { IDEMPOTENT_METHODS } from './gen/idempotent-methods.js';
+import { DEPTH, REQUEST_ID, USER } from './metadata-keys.js';
+import type { CallOptions, ConnectOptions, RetryOptions } from './options.js';
+import type { Failure } from './status.js';
+
+/** A service's methods with what may differ from call to call; fits the service's own interface. */
+export type ClientOf<D extends ServiceDefinition> = {
+  [M in keyof D]: (
+    request: ReturnType<D[M]['requestDeserialize']>,
+    options?: CallOptions,
+  ) => Promise<ReturnType<D[M]['responseDeserialize']>>;
+};
+
+export interface Connection<S> {
+  readonly service: S;
+  /** Whether the service answers and says it serves (grpc.health.v1), with the reason where it does not. */
+  check(options?: CallOptions): Promise<void>;
+  close(): void;
+}
+
+const DEFAULT_DEADLINE_MS = 60_000;
+
+/** A service somewhere else, behind the same promise interface. Connects at the first call. */
+export function connect<D extends ServiceDefinition>(
+  definition: D,
+  address: string,
+  options: ConnectOptions = {},
+): Connection<ClientOf<D>> {
+  const clock = options.clock ?? systemClock;
+  const channel = new Channel(address, options, clock);
+  const service: Record<string, (request: unknown, options?: CallOptions) => Promise<unknown>> = {};
+  for (const [name, method] of Object.entries(definition)) {
+    service[name] = (request, perCall) => new OutgoingCall(channel, clock, options, perCall).run(method, request);
+  }
+  return {
+    service: service as ClientOf<D>,
+    check: (perCall) => {
+      return new OutgoingCall(channel, clock, options, perCall).within((deadline, signal) =>
+        channel.checkHealth(serviceName(definition), deadline, signal),
+      );
+    },
+    close: () => channel.close(),
+  };
+}
+
+/** One call of a client: deadline, signal and identity from its options and from the call it is made for; its attempts. */
+class OutgoingCall {
+  private readonly options: CallOptions & ConnectOptions;
+  private readonly outer = currentCall();
+  private readonly deadline: number;
+
+  constructor(
+    private readonly channel: Channel,
+    private readonly clock: Clock,
+    defaults: ConnectOptions,
+    perCall: CallOptions = {},
+  ) {
+    this.options = { ...defaults, ...currentCallOptions(), ...perCall };
+    const deadline = clock.now() + (this.options.deadlineMs ?? DEFAULT_DEADLINE_MS);
+    this.deadline = Math.min(deadline, this.outer?.deadline ?? Number.POSITIVE_INFINITY);
+  }
+
+  run(method: MethodDefinition, request: unknown): Promise<unknown> {
+    return this.within(async (deadline, signal) => {
+      const headers = this.headers();
+      const { maxAttempts = 5, ...delays } = this.options.retry ?? {};
+      for (let attempt = 1; ; attempt++) {
+        const outcome = await this.channel.attempt(method, request, headers, deadline, signal);
+        if ('response' in outcome) return outcome.response;
+        const delayMs = retryDelayMs(attempt, delays, this.clock.random());
+        const isOver = attempt >= maxAttempts || this.clock.now() + delayMs >= deadline;
+        if (isOver || !mayRepeat(method.path, outcome.failure)) throw outcome.failure.error;
+        await this.clock.sleep(delayMs, signal);
+      }
+    });
+  }
+
+  /** With one signal for that of the options and that of the call being served. */
+  async within<T>(run: (deadline: number, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const own = new AbortController();
+    const signals = [this.options.signal, this.outer?.signal].filter((signal) => signal !== undefined);
+    const ends = signals.map((signal) => ({ signal, end: () => own.abort(signal.reason) }));
+    for (const { signal, end } of ends) {
+      signal.throwIfAborted();
+      signal.addEventListener('abort', end, { once: true });
+    }
+    try {
+      return await run(this.deadline, own.signal);
+    } finally {
+      for (const { signal, end } of ends) signal.removeEventListener('abort', end);
+    }
+  }
+
+  private headers(): Record<string, string> {
+    const { user } = this.options;
+    return {
+      [REQUEST_ID]: this.outer?.requestId ?? randomUUID(),
+      ...(user === undefined ? {} : { [USER]: user }),
+      ...(this.outer === undefined ? {} : { [DEPTH]: String(this.outer.depth + 1) }),
+    };
+  }
+}
+
+/** OpenTxns twice would leave a transaction behind: what may have been done is done again only where that changes nothing. */
+export function mayRepeat(path: string, failure: Failure): boolean {
+  return failure.notBegun || (failure.isLost && IDEMPOTENT_METHODS.has(path));
+}
+
+/** Doubling from the first to the longest, between half and all of it. */
+export function retryDelayMs(attempt: number, options: RetryOptions, chance: number): number {
+  const { initialDelayMs = 200, maxDelayMs = 2000 } = options;
+  const full = Math.min(initialDelayMs * 2 ** (attempt - 1), maxDelayMs);
+  return full * (0.5 + chance / 2);
+}
