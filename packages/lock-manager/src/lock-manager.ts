@@ -76,7 +76,7 @@ export class LockManager implements LockService {
     const lockId = rows[0].extId;
     const settled = await this.clearAndRetry(lockId, verdict);
     if (settled.blocked === undefined) return acquired(lockId);
-    const refusal = refusalOf(request, settled.blocked);
+    const refusal = deadlockOf(settled) ?? refusalOf(request, settled.blocked);
     if (refusal === undefined) return waiting(lockId, settled.blocked.by);
     await this.db.transaction((tx) => table.deleteRequest(tx, lockId), VOLATILE);
     return {
@@ -214,6 +214,11 @@ function waiting(lockId: bigint, by: LockRow): LockResponse {
     errorMessage: `waits for ${describeLock(by)}`,
     blockedBy: toBlockingLock(by),
   };
+}
+
+/** The request that closes a circle is refused; every circle has one, because a request waits for earlier ones only. */
+function deadlockOf({ deadlock }: Verdict): string | undefined {
+  return deadlock && `Deadlock: this transaction would wait for ${describeLock(deadlock)}, which waits for this one`;
 }
 
 /** Why a blocked request is refused instead of left waiting; undefined: it may wait. */

@@ -2,6 +2,7 @@ import { chunked, idList, type Tx } from '@skep/metadb';
 import type { LockRequest } from '@skep/rpc';
 import { ACQUIRED, type LockRow, type RawLockRow, toLockRow, typeCode, WAITING } from './lock-row.js';
 import { judge, type Verdict } from './verdict.js';
+import { entanglement } from './wait-for.js';
 
 /** Statements on HIVE_LOCKS and NEXT_LOCK_ID. Each runs inside a transaction of the caller. */
 
@@ -82,7 +83,22 @@ export async function judgeRows(tx: Tx, rows: readonly LockRow[]): Promise<Verdi
     ]);
     for (const row of raw) earlier.push(toLockRow(row));
   }
-  return judge(rows, earlier);
+  const verdict = judge(rows, earlier);
+  return verdict.blocked === undefined ? verdict : await disentangle(tx, rows, verdict);
+}
+
+/** A transaction of several statements asks for more locks while others wait for those it has. */
+async function disentangle(tx: Tx, rows: readonly LockRow[], verdict: Verdict): Promise<Verdict> {
+  const { txnId } = rows[0];
+  if (txnId === 0n) return verdict;
+  const held = await tx.get<{ N: bigint }>(
+    `SELECT COUNT(*) AS N FROM HIVE_LOCKS WHERE HL_TXNID = ? AND HL_LOCK_STATE = '${ACQUIRED}'`,
+    [txnId],
+  );
+  if (held === undefined || held.N === 0n) return verdict;
+  const all = (await tx.all<RawLockRow>('SELECT * FROM HIVE_LOCKS', [])).map(toLockRow);
+  const { blockers, deadlock } = entanglement(txnId, verdict.blockers, all);
+  return { ...judge(rows, blockers), deadlock };
 }
 
 export async function grant(tx: Tx, extId: bigint, now: bigint): Promise<void> {

@@ -8,6 +8,8 @@ export interface Verdict {
   readonly blocked: { readonly request: LockRow; readonly by: LockRow } | undefined;
   /** Everyone in the way. */
   readonly blockers: readonly LockRow[];
+  /** A lock whose holder waits for the transaction that asks: the request would wait for ever. */
+  readonly deadlock?: LockRow | undefined;
 }
 
 /** Which kind of component is named first when several are blocked: the order of Hive's check. */

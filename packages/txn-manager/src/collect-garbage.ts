@@ -65,13 +65,15 @@ export async function collectGarbage(tx: Tx, conf: TxnConf): Promise<void> {
       AND TXN_ID < ? AND TXN_ID <> 0 AND NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)`,
     [heardOf, thresholds.txns],
   );
-  // Keeps per resource the highest write id, and the highest that updates or deletes.
+  // Keeps per resource the highest write id, and the highest that updates or deletes; and what an open transaction may have
+  // to ask about: whether others wrote what it overwrites.
   const same = (column: string) => `newer.CTC_${column} = COMPLETED_TXN_COMPONENTS.CTC_${column}`;
   const samePartition = tx.dialect.nullSafeEquals('newer.CTC_PARTITION', 'COMPLETED_TXN_COMPONENTS.CTC_PARTITION');
   await tx.run(
-    `DELETE FROM COMPLETED_TXN_COMPONENTS WHERE EXISTS (SELECT 1 FROM COMPLETED_TXN_COMPONENTS newer
+    `DELETE FROM COMPLETED_TXN_COMPONENTS WHERE CTC_TXNID < ? AND EXISTS (SELECT 1 FROM COMPLETED_TXN_COMPONENTS newer
       WHERE ${same('DATABASE')} AND ${same('TABLE')} AND ${samePartition}
         AND newer.CTC_WRITEID > COMPLETED_TXN_COMPONENTS.CTC_WRITEID
         AND (COMPLETED_TXN_COMPONENTS.CTC_UPDATE_DELETE = 'N' OR newer.CTC_UPDATE_DELETE = 'Y'))`,
+    [thresholds.writeSet],
   );
 }

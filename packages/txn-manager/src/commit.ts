@@ -1,3 +1,4 @@
+import { ValidTxnList } from '@skep/core';
 import type { Tx } from '@skep/metadb';
 import { type CommitTxnRequest, type CommitTxnResponse, TxnConflictError, TxnType } from '@skep/rpc';
 import { abortInTx } from './abort.js';
@@ -55,7 +56,9 @@ export async function commitInTx(tx: Tx, request: CommitTxnRequest): Promise<Com
   const commitId = await highestTxnId(tx);
   const own = plan.updates.map((component): WriteSetEntry => ({ ...component, txnId, commitId }));
   if (request.exclWriteEnabled === false) {
-    const conflict = findWriteConflict(own, await rivals(tx, own));
+    const seen = request.validTxns === undefined ? undefined : ValidTxnList.parse(request.validTxns);
+    const unseen = (await rivals(tx, own)).filter((rival) => !seen?.isTxnValid(rival.txnId));
+    const conflict = findWriteConflict(own, unseen);
     if (conflict !== undefined) {
       await abortInTx(tx, [txnId], AbortReason.WRITE_CONFLICT);
       const text = describeWriteConflict(conflict.own, conflict.winner);

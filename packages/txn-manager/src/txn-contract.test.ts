@@ -267,12 +267,12 @@ for (const [name, start] of BINDINGS) {
       it('tells a later statement who committed in between', async () => {
         await open(s.txns, { count: 2 });
         await writes(s.txns, 1n, UPDATE, 'p=1');
-        expect(await s.txns.getLatestConflictingCommit({ txnId: 2n })).toEqual({});
+        expect(await s.txns.getLatestConflictingCommit({ txnId: 2n, overwritten: [] })).toEqual({});
         await commit(s.txns, 1n);
         await writes(s.txns, 2n, UPDATE, 'p=2');
-        expect((await s.txns.getLatestConflictingCommit({ txnId: 2n })).txnId).toBeUndefined();
+        expect((await s.txns.getLatestConflictingCommit({ txnId: 2n, overwritten: [] })).txnId).toBeUndefined();
         await writes(s.txns, 2n, UPDATE);
-        expect((await s.txns.getLatestConflictingCommit({ txnId: 2n })).txnId).toBe(1n);
+        expect((await s.txns.getLatestConflictingCommit({ txnId: 2n, overwritten: [] })).txnId).toBe(1n);
       });
 
       it('of a compaction keeps nothing and answers the highest transaction', async () => {

@@ -164,10 +164,10 @@ export class TxnManager implements TransactionService {
     return this.db.read((tx) => showTxns(tx, this.ctx.conf));
   }
 
-  async getLatestConflictingCommit({
-    txnId,
-  }: GetLatestConflictingCommitRequest): Promise<GetLatestConflictingCommitResponse> {
-    return { txnId: await this.db.read((tx) => selectLatestConflict(tx, txnId)) };
+  async getLatestConflictingCommit(
+    request: GetLatestConflictingCommitRequest,
+  ): Promise<GetLatestConflictingCommitResponse> {
+    return (await this.db.read((tx) => selectLatestConflict(tx, request))) ?? {};
   }
 
   async forgetResource(request: ForgetResourceRequest): Promise<ForgetResourceResponse> {

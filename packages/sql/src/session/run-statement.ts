@@ -121,7 +121,10 @@ async function isOutdated(
     (c) => c.type === LockType.LOCK_TYPE_EXCLUSIVE || c.type === LockType.LOCK_TYPE_EXCL_WRITE,
   );
   if (!exclusive) return false;
-  const { txnId } = await context.services.txns.getLatestConflictingCommit({ txnId: transaction.txnId });
+  const { txnId } = await context.services.txns.getLatestConflictingCommit({
+    txnId: transaction.txnId,
+    overwritten: [],
+  });
   return txnId !== undefined && txnId > transaction.txnId;
 }
 
