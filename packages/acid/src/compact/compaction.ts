@@ -5,7 +5,7 @@ import { encodeBucketProperty } from '../layout/bucket-property.js';
 import { formatAcidDirectoryName } from '../layout/directory-name.js';
 import { OPERATION } from '../read/acid-schema.js';
 import { EventGatherer } from '../read/gather.js';
-import { type EventRun, mergeEvents, runsWithout } from '../read/merge-events.js';
+import { type EventRun, mergeEvents, runsWhere, runsWithout } from '../read/merge-events.js';
 import { eventFiles } from '../read/plan-splits.js';
 import { consecutiveKeys } from '../read/row-keys.js';
 import type { EventFile } from '../read/scan-types.js';
@@ -22,6 +22,7 @@ import {
   minWriteId,
 } from './compaction-input.js';
 import { compactInsertOnly } from './insert-only.js';
+import { isOwnDelete, mayDeleteOwnRows, RowsThatLast } from './own-deletes.js';
 
 /** Update events cannot be told apart into inserts and deletes without new ROW__IDs. */
 export class MinorCompactionUnsupportedError extends SkepError {
@@ -62,10 +63,14 @@ export async function compactMinor(input: CompactionInput): Promise<CompactionRe
     const dataFiles = eventFiles({ ...deltasOnly, deltas: state.deltas.filter(({ kind }) => kind === 'delta') });
     const deleteFiles = eventFiles({ ...deltasOnly, deltas: state.deltas.filter(({ kind }) => kind !== 'delta') });
     const common = { role: 'minor', keep: 'all' } as const;
+    const deletesByBucket = byBucket(deleteFiles);
+    const mayDeleteOwn = mayDeleteOwnRows(state);
     for (const [bucket, files] of byBucket(dataFiles)) {
-      rows += await writeBucket(input, files, { ...common, folder: inserts, bucket, operation: 'insert' });
+      const deletes = mayDeleteOwn ? (deletesByBucket.get(bucket) ?? []) : [];
+      const job = { ...common, folder: inserts, bucket, operation: 'insert', deletes } as const;
+      rows += await writeBucket(input, [...files, ...deletes], job);
     }
-    for (const [bucket, files] of byBucket(deleteFiles)) {
+    for (const [bucket, files] of deletesByBucket) {
       deleteEvents += await writeBucket(input, files, { ...common, folder: deletes, bucket, operation: 'delete' });
     }
     return { rows, deleteEvents };
@@ -140,6 +145,8 @@ interface BucketJob {
   readonly role: Exclude<FileRole, 'plain'>;
   readonly keep: 'newest' | 'all';
   readonly operation: 'insert' | 'delete';
+  /** Which of the files are of deletes, merged in to leave out the rows that their own write deleted again. */
+  readonly deletes?: readonly EventFile[];
 }
 
 /** Merges a bucket's files into one; without an event no file is made. */
@@ -158,9 +165,10 @@ async function writeBucket(input: CompactionInput, files: readonly EventFile[], 
     if (job.operation === 'delete') await writer.writeDeletes(keys, currentWriteIds);
     else await writer.writeInserts(keys, currentWriteIds, row);
   };
+  const wantedRuns = wantedRunsOf(job);
   const merged = mergeEvents(fs, files, { schema, writeIds, projection: { columns }, keep: job.keep });
   for await (const run of runAsync(merged)) {
-    for (const wanted of wantedRuns(run, job)) {
+    for (const wanted of wantedRuns(run)) {
       for (let rest: EventRun | undefined = wanted; rest !== undefined; ) {
         rest = gatherer.add(rest);
         if (gatherer.isFull) await flush();
@@ -172,13 +180,21 @@ async function writeBucket(input: CompactionInput, files: readonly EventFile[], 
   return events;
 }
 
-function wantedRuns(run: EventRun, { keep, operation }: BucketJob): Iterable<EventRun> {
-  if (operation === 'delete') return [run];
-  if (keep === 'newest') return runsWithout(run, OPERATION.delete);
-  for (let i = run.start; i < run.end; i++) {
-    if (run.batch.operations[i] !== OPERATION.insert) throw new MinorCompactionUnsupportedError(run.batch.path);
+function wantedRunsOf({ keep, operation, deletes = [] }: BucketJob): (run: EventRun) => Iterable<EventRun> {
+  if (operation === 'delete') return (run) => runsWhere(run, (i) => !isOwnDelete(run.batch, i));
+  if (keep === 'newest') return (run) => runsWithout(run, OPERATION.delete);
+  const paths = new Set(deletes.map(({ file }) => file.path));
+  const lasting = new RowsThatLast();
+  return (run) => {
+    if (!paths.has(run.batch.path)) requireInserts(run);
+    return deletes.length === 0 ? [run] : lasting.of(run);
+  };
+}
+
+function requireInserts({ batch, start, end }: EventRun): void {
+  for (let i = start; i < end; i++) {
+    if (batch.operations[i] !== OPERATION.insert) throw new MinorCompactionUnsupportedError(batch.path);
   }
-  return [run];
 }
 
 async function newFile(

@@ -97,14 +97,19 @@ function* newestOnly(run: EventRun, last: { batch: EventBatch; at: number } | un
 }
 
 /** Parts of the run without events of an operation. */
-export function* runsWithout({ batch, start, end }: EventRun, operation: number): Generator<EventRun> {
+export function runsWithout(run: EventRun, operation: number): Generator<EventRun> {
+  return runsWhere(run, (i) => run.batch.operations[i] !== operation);
+}
+
+/** Parts of the run whose events are wanted. */
+export function* runsWhere({ batch, start, end }: EventRun, isWanted: (row: number) => boolean): Generator<EventRun> {
   for (let at = start; at < end; ) {
-    if (batch.operations[at] === operation) {
+    if (!isWanted(at)) {
       at++;
       continue;
     }
     let stop = at + 1;
-    while (stop < end && batch.operations[stop] !== operation) stop++;
+    while (stop < end && isWanted(stop)) stop++;
     yield { batch, start: at, end: stop };
     at = stop;
   }

@@ -113,7 +113,9 @@ function deletesOf(
   const isAfter = (deletes: DeltaDirectory) => {
     if (directory === undefined || directory.kind === 'base') return true;
     if (directory.minWriteId !== deletes.maxWriteId) return directory.minWriteId < deletes.maxWriteId;
-    return statementOf(directory) < statementOf(deletes);
+    // A minor compaction of one transaction's statements has no statement ids any more, and may hold rows and their deletes.
+    if (directory.statementId === undefined || deletes.statementId === undefined) return true;
+    return directory.statementId < deletes.statementId;
   };
   return deleteDirectories(state)
     .filter(isAfter)

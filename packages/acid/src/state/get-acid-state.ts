@@ -3,6 +3,7 @@ import { type FileEntry, type FileSystem, joinPath, readFile } from '@skep/stora
 import { parseBucketFileName } from '../layout/bucket-file-name.js';
 import {
   ACID_VERSION_FILE,
+  type AcidDirectoryName,
   FLUSH_LENGTH_SUFFIX,
   isHiddenName,
   METADATA_FILE,
@@ -11,7 +12,18 @@ import {
 import type { AcidState, DataFile } from './acid-directory.js';
 import { type AcidChild, decideAcidState } from './decide-acid-state.js';
 
+/** What a statement may see of its own transaction: what earlier statements of it wrote. */
+export interface OwnWrites {
+  readonly writeId: bigint;
+  /** Folders of this statement id and later ones are this statement's own, or later ones', output. */
+  readonly beforeStatement: number;
+  /** Whether base_W is of an earlier statement. */
+  readonly seesBase: boolean;
+}
+
 export interface AcidStateOptions {
+  /** Of a statement that writes, or whose transaction has written, this table. */
+  readonly own?: OwnWrites | undefined;
   /** Insert-only tables: files of any name and format, subfolders of deltas (Tez unions) included. */
   readonly insertOnly?: boolean;
   /** Leaves out listing the current folders: enough for the Cleaner, which only wants `obsolete` and `aborted`. */
@@ -34,7 +46,7 @@ export async function getAcidState(
   for (const entry of entries) {
     if (!entry.isDirectory) continue;
     const name = parseAcidDirectoryName(entry.name);
-    if (name === undefined) continue;
+    if (name === undefined || isLater(name, options.own)) continue;
     const isMarkedCompacted =
       name.kind === 'base' && name.visibilityTxnId === 0n && (await isCompactorsBase(fs, entry));
     children.push({ path: entry.path, name: entry.name, isMarkedCompacted });
@@ -65,6 +77,13 @@ export async function getAcidState(
     abortedWriteIds: decision.abortedWriteIds,
     uncompactedAborts: decision.uncompactedAborts,
   };
+}
+
+/** Written by the statement that reads, or by a later one of its transaction. */
+function isLater(name: AcidDirectoryName, own: OwnWrites | undefined): boolean {
+  if (own === undefined || name.visibilityTxnId !== 0n) return false;
+  if (name.kind === 'base') return name.writeId === own.writeId && !own.seesBase;
+  return name.minWriteId === own.writeId && (name.statementId ?? 0) >= own.beforeStatement;
 }
 
 /** Hive 3.1's compactor had no `_v` in the name but a file that says `compacted`. */
