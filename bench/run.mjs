@@ -1,8 +1,8 @@
-// npm run bench -- dml|orc [options]
+// npm run bench -- dml|merge-on-read|orc [options]
 import { bundleSource } from '../scripts/bundle-source.mjs';
 
 const [name, ...args] = process.argv.slice(2);
-const known = ['dml', 'orc'];
+const known = ['dml', 'merge-on-read', 'orc'];
 if (!known.includes(name)) {
   console.error(`npm run bench -- ${known.join('|')} [options]`);
   process.exit(1);

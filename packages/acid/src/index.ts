@@ -4,7 +4,7 @@ export type { CompactionInput, CompactionResult } from './compact/compaction-inp
 export * from './layout/bucket-file-name.js';
 export * from './layout/bucket-property.js';
 export * from './layout/directory-name.js';
-export { DeleteCache } from './read/deletes.js';
+export { DeleteCache } from './read/delete-cache.js';
 export * from './read/plan-splits.js';
 export * from './read/read-table-dir.js';
 export * from './read/scan-split.js';

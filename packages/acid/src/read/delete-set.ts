@@ -1,39 +1,66 @@
+import { halvesOf, type KeyRun, keyRuns, lastRowId } from './key-runs.js';
 import type { RowKeys } from './row-keys.js';
 
 /** Deleted rows of one write id and bucket property. */
 class RowIdSet {
   private ids = new BigInt64Array(16);
+  private halves = halvesOf(this.ids);
   private count = 0;
   private isSorted = true;
 
-  add(rowIds: BigInt64Array, start: number, end: number): void {
-    if (this.count + end - start > this.ids.length) {
-      const grown = new BigInt64Array(Math.max(2 * this.ids.length, this.count + end - start));
+  /** The rowIds of a run of delete events. */
+  add({ rowIds, firstRowId, start, end }: KeyRun): void {
+    const added = end - start;
+    if (this.count + added > this.ids.length) {
+      const grown = new BigInt64Array(Math.max(2 * this.ids.length, this.count + added));
       grown.set(this.ids.subarray(0, this.count));
       this.ids = grown;
+      this.halves = halvesOf(grown);
     }
-    const { ids } = this;
-    let last = this.count === 0 ? rowIds[start] : ids[this.count - 1];
-    for (let i = start; i < end; i++) {
-      if (rowIds[i] < last) this.isSorted = false;
-      last = rowIds[i];
-      ids[this.count++] = last;
-    }
+    if (this.count > 0 && this.ids[this.count - 1] > firstRowId) this.isSorted = false;
+    if (rowIds !== undefined) this.ids.set(rowIds, this.count);
+    else for (let i = 0; i < added; i++) this.ids[this.count + i] = firstRowId + BigInt(i);
+    this.count += added;
   }
 
-  /** Sets `deleted[i]` for i in [start, end) where rowIds[i] is in the set. Linear where the rowIds ascend. */
-  mark(rowIds: BigInt64Array, start: number, end: number, deleted: Uint8Array): number {
-    const ids = this.sorted();
-    const { count } = this;
+  /** Sets `deleted[i]` of the run's rows that are in the set; looks at the deletes between the run's first and last row only. */
+  mark(run: KeyRun, deleted: Uint8Array): number {
+    this.sorted();
+    const last = lastRowId(run);
+    const from = this.lowerBound(run.firstRowId);
+    let to = this.lowerBound(last);
+    while (to < this.count && this.ids[to] === last) to++;
+    return run.rowIds === undefined
+      ? this.markConsecutive(run, from, to, deleted)
+      : this.markAscending(run.start, halvesOf(run.rowIds), from, to, deleted);
+  }
+
+  private markConsecutive({ start, firstRowId }: KeyRun, from: number, to: number, deleted: Uint8Array): number {
+    const { halves } = this;
+    const firstLow = Number(BigInt.asIntN(32, firstRowId));
     let marked = 0;
-    let at = this.lowerBound(rowIds[start]);
-    for (let i = start; i < end; i++) {
-      const rowId = rowIds[i];
-      if (i > start && rowId < rowIds[i - 1]) at = this.lowerBound(rowId);
-      while (at < count && ids[at] < rowId) at++;
-      if (at < count && ids[at] === rowId) {
-        marked += deleted[i] ^ 1;
-        deleted[i] = 1;
+    for (let at = from; at < to; at++) {
+      // Both lie within one run, so the low halves tell how far they are apart.
+      const row = start + ((halves[2 * at] - firstLow) | 0);
+      marked += deleted[row] ^ 1;
+      deleted[row] = 1;
+    }
+    return marked;
+  }
+
+  /** Finds each delete among the rows, in steps that double: a few deletes among many rows cost little. */
+  private markAscending(start: number, rows: Int32Array, from: number, to: number, deleted: Uint8Array): number {
+    const { halves } = this;
+    const count = rows.length >>> 1;
+    let marked = 0;
+    let row = 0;
+    for (let at = from; at < to && row < count; at++) {
+      const low = halves[2 * at] >>> 0;
+      const high = halves[2 * at + 1];
+      row = gallop(rows, row, count, low, high);
+      if (row < count && rows[2 * row + 1] === high && rows[2 * row] >>> 0 === low) {
+        marked += deleted[start + row] ^ 1;
+        deleted[start + row] = 1;
       }
     }
     return marked;
@@ -47,15 +74,35 @@ class RowIdSet {
   }
 
   private lowerBound(rowId: bigint): number {
-    let [low, high] = [0, this.count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.ids[middle] < rowId) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const low = Number(BigInt.asUintN(32, rowId));
+    const high = Number(BigInt.asIntN(32, rowId >> 32n));
+    return bisect(this.halves, 0, this.count, low, high);
   }
 }
+
+/** The first element in [from, to) that is not below the value, whose halves are given; elements ascend. */
+function bisect(halves: Int32Array, from: number, to: number, low: number, high: number): number {
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (isBelow(halves, middle, low, high)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** As bisect, quick where the answer is near. */
+function gallop(halves: Int32Array, from: number, to: number, low: number, high: number): number {
+  if (from >= to || !isBelow(halves, from, low, high)) return from;
+  let step = 1;
+  while (from + step < to && isBelow(halves, from + step, low, high)) {
+    from += step;
+    step *= 2;
+  }
+  return bisect(halves, from + 1, Math.min(to, from + step), low, high);
+}
+
+const isBelow = (halves: Int32Array, at: number, low: number, high: number): boolean =>
+  halves[2 * at + 1] < high || (halves[2 * at + 1] === high && halves[2 * at] >>> 0 < low);
 
 /**
  * The keys of deleted rows in memory, about 8 bytes each (VectorizedOrcAcidRowBatchReader.ColumnizedDeleteEventRegistry):
@@ -71,40 +118,21 @@ export class DeleteSet {
 
   /** Adds the keys whose `isValid` is set (all when absent), in any order. */
   add(keys: RowKeys, isValid?: Uint8Array): void {
-    for (let start = 0; start < keys.length; ) {
-      if (isValid !== undefined && isValid[start] === 0) {
-        start++;
-        continue;
-      }
-      const writeId = keys.writeIds[start];
-      const bucket = keys.buckets[start];
-      let end = start + 1;
-      while (
-        end < keys.length &&
-        keys.writeIds[end] === writeId &&
-        keys.buckets[end] === bucket &&
-        (isValid === undefined || isValid[end] !== 0)
-      ) {
-        end++;
-      }
-      this.setFor(writeId, bucket).add(keys.rowIds, start, end);
-      this.count += end - start;
-      start = end;
+    for (const run of keyRuns(keys)) {
+      if (isValid === undefined) this.addRun(run);
+      else for (const part of validParts(run, isValid)) this.addRun(part);
     }
   }
 
+  private addRun(run: KeyRun): void {
+    this.setFor(run.writeId, run.bucket).add(run);
+    this.count += run.end - run.start;
+  }
+
   /** Sets `deleted[i]` to 1 where row i is in the set; how many were not marked before. */
-  mark(keys: RowKeys, deleted: Uint8Array): number {
+  mark(runs: readonly KeyRun[], deleted: Uint8Array): number {
     let marked = 0;
-    for (let start = 0; start < keys.length; ) {
-      const writeId = keys.writeIds[start];
-      const bucket = keys.buckets[start];
-      let end = start + 1;
-      while (end < keys.length && keys.writeIds[end] === writeId && keys.buckets[end] === bucket) end++;
-      const set = this.sets.get(writeId)?.get(bucket);
-      if (set !== undefined) marked += set.mark(keys.rowIds, start, end, deleted);
-      start = end;
-    }
+    for (const run of runs) marked += this.sets.get(run.writeId)?.get(run.bucket)?.mark(run, deleted) ?? 0;
     return marked;
   }
 
@@ -140,5 +168,22 @@ export class DeleteSet {
       byBucket.set(bucket, set);
     }
     return set;
+  }
+}
+
+/** The parts of a run without the rows that are not valid. */
+function* validParts(run: KeyRun, isValid: Uint8Array): Generator<KeyRun> {
+  for (let start = run.start; start < run.end; start++) {
+    if (isValid[start] === 0) continue;
+    const from = start;
+    while (start < run.end && isValid[start] !== 0) start++;
+    const [first, end] = [from - run.start, start - run.start];
+    yield {
+      ...run,
+      start: from,
+      end: start,
+      firstRowId: run.rowIds?.[first] ?? run.firstRowId + BigInt(first),
+      rowIds: run.rowIds?.subarray(first, end),
+    };
   }
 }

@@ -119,15 +119,17 @@ function deletesOf(
   };
   return deleteDirectories(state)
     .filter(isAfter)
-    .flatMap((deletes) => deletes.files)
-    .filter((file) => file.sizeBytes > 0 && file.bucket === (bucket ?? 0))
-    .map(({ path, sizeBytes, modifiedMs, bucket: number, flushLengthPath }) => ({
-      path,
-      sizeBytes,
-      modifiedMs,
-      bucket: number,
-      flushLengthPath,
-    }));
+    .flatMap((deletes) =>
+      deletes.files.map(({ path, sizeBytes, modifiedMs, bucket: number, flushLengthPath }) => ({
+        path,
+        sizeBytes,
+        modifiedMs,
+        bucket: number,
+        flushLengthPath,
+        writeIdRange: [deletes.minWriteId, deletes.maxWriteId] as const,
+      })),
+    )
+    .filter((file) => file.sizeBytes > 0 && file.bucket === (bucket ?? 0));
 }
 
 function originalSplit(

@@ -5,7 +5,7 @@ import { isHiddenName, parseAcidDirectoryName } from '../layout/directory-name.j
 import type { AcidState, DataFile } from '../state/acid-directory.js';
 import { getAcidState } from '../state/get-acid-state.js';
 import { userSchema } from './acid-schema.js';
-import { DeleteCache } from './deletes.js';
+import { DeleteCache } from './delete-cache.js';
 import { openOrcFile } from './orc-file.js';
 import { planSplits } from './plan-splits.js';
 import { scanSplit } from './scan-split.js';

@@ -69,8 +69,18 @@ export function structOf(vector: ColumnVector, path: string): StructVector {
 /** Keys of rows that get theirs from their position: one write, one bucket property, rowIds in a row. */
 export function consecutiveKeys(length: number, writeId: bigint, bucket: number, firstRowId: bigint): RowKeys {
   const rowIds = new BigInt64Array(length);
-  let next = firstRowId;
-  for (let i = 0; i < length; i++) rowIds[i] = next++;
+  const halves = new Int32Array(rowIds.buffer);
+  let low = Number(BigInt.asUintN(32, firstRowId));
+  let high = Number(BigInt.asIntN(32, firstRowId >> 32n));
+  for (let i = 0; i < length; i++) {
+    halves[2 * i] = low;
+    halves[2 * i + 1] = high;
+    low++;
+    if (low === 0x1_0000_0000) {
+      low = 0;
+      high++;
+    }
+  }
   return {
     length,
     writeIds: new BigInt64Array(length).fill(writeId),

@@ -4,7 +4,7 @@ import { type FileSystem, memoryFileSystem, readFile, writeFile } from '@skep/st
 import { describe, expect, it } from 'vitest';
 import { encodeBucketProperty } from '../layout/bucket-property.js';
 import { AcidTable } from '../testing/acid-table.js';
-import { DeleteCache } from './deletes.js';
+import { DeleteCache } from './delete-cache.js';
 import { planSplits } from './plan-splits.js';
 import { scanSplit, scanSplitSync } from './scan-split.js';
 

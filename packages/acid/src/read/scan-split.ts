@@ -1,15 +1,19 @@
 import { CorruptFileError } from '@skep/core';
-import { type BooleanVector, filterVector, type StructVector } from '@skep/orc';
+import { type BooleanVector, filterVector, type OrcBatch, type StructVector } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
-import { ACID_COLUMN, acidReadOptions, isAcidSchema, OPERATION, plainReadOptions } from './acid-schema.js';
-import { DEFAULT_DELETE_EVENTS_IN_MEMORY, type Deletes, openDeletes } from './deletes.js';
-import { countRowsBefore, syntheticKeys } from './event-cursor.js';
+import { acidReadOptions, isAcidSchema, OPERATION, plainReadOptions } from './acid-schema.js';
+import { DEFAULT_DELETE_EVENTS_IN_MEMORY } from './delete-cache.js';
+import { keyRangeOf } from './delete-reader.js';
+import { openDeletes } from './deletes.js';
+import { countRowsBefore } from './event-cursor.js';
 import { EventGatherer } from './gather.js';
+import { consecutiveRun, type KeyRange, type KeyRun, keyRuns, rangeOfRuns } from './key-runs.js';
 import { type EventRun, mergeEvents, runsWithout } from './merge-events.js';
+import { type Numbering, numberingOf, rangeOfNumbering } from './numbering.js';
 import { BatchCursor, openOrcFile } from './orc-file.js';
-import { AcidColumns, type RowKeys, structOf } from './row-keys.js';
-import type { AcidBatch, AcidSplit, RowIdVectors, ScanOptions } from './scan-types.js';
-import { mapSteps, runAsync, runSync, type Steps } from './steps.js';
+import { AcidColumns, consecutiveKeys, type RowKeys, structOf } from './row-keys.js';
+import type { AcidBatch, AcidSplit, DeleteFile, RowIdVectors, ScanOptions } from './scan-types.js';
+import { type Ask, mapSteps, runAsync, runSync, type Steps } from './steps.js';
 import { isWholeRangeValid, validRows } from './valid-rows.js';
 
 const DEFAULT_BATCH_ROWS = 8192;
@@ -56,70 +60,142 @@ function* scanPlain(fs: FileSystem, split: SplitOf<'plain'>, options: ScanOption
 
 function* scanOriginal(fs: FileSystem, split: SplitOf<'original'>, options: ScanOptions): Steps<AcidBatch> {
   const needsKeys = options.rowIds || split.deletes.length > 0;
-  const rowsBefore = needsKeys ? yield* countRowsBefore(fs, split.rowIds) : 0;
+  const rowsBefore = BigInt(needsKeys ? yield* countRowsBefore(fs, split.rowIds) : 0);
   const orc = yield* openOrcFile(fs, split.file);
-  let deletes: Deletes | undefined;
   try {
     const { reader } = orc;
     if (reader === undefined) return;
     if (isAcidSchema(reader.schema)) {
       throw new CorruptFileError(orc.path, undefined, 'an ACID file under the name of a plain one');
     }
-    const { writeId } = split.rowIds;
+    const { writeId, bucket } = split.rowIds;
     // Write id 0 are the rows from before the table was transactional.
     if (writeId !== 0n && !options.writeIds.isWriteIdValid(writeId)) return;
-    deletes = yield* openDeletes(fs, split.deletes, deletesOptions(options, [writeId, writeId]));
+    const numbering = { writeId, bucket, first: rowsBefore };
     const cursor = new BatchCursor(reader, plainReadOptions(reader.schema, options.schema, options));
-    for (let batch = yield* cursor.next(); batch !== undefined; batch = yield* cursor.next()) {
+    const range = rangeOfNumbering(numbering, reader.numberOfRows);
+    yield* withoutDeleted(fs, split.deletes, range, options, function* () {
+      const batch = yield* cursor.next();
+      if (batch === undefined) return undefined;
       const root = orderColumns(structOf(batch.root, orc.path), options);
-      const keys = needsKeys ? syntheticKeys(split, rowsBefore + batch.rowNumber, batch.length, orc.path) : undefined;
-      const deleted = new Uint8Array(batch.length);
-      if (keys !== undefined) yield* deletes.mark(keys, deleted);
-      yield* visibleRows(root, keys, undefined, deleted, options);
-    }
+      return { length: batch.length, root, valid: undefined, ...numbered(numbering, batch, needsKeys, options) };
+    });
   } finally {
-    deletes?.close();
     orc.close();
   }
 }
 
 function* scanAcid(fs: FileSystem, split: SplitOf<'acid'>, options: ScanOptions): Steps<AcidBatch> {
   const orc = yield* openOrcFile(fs, split.file);
-  let deletes: Deletes | undefined;
   try {
     const { reader } = orc;
     if (reader === undefined) return;
     if (!isAcidSchema(reader.schema)) {
       throw new CorruptFileError(orc.path, undefined, 'a plain file under the name of an ACID one');
     }
-    const statistics = reader.statistics[ACID_COLUMN.originalTransaction]?.intStatistics;
-    const known = statistics?.minimum !== undefined && statistics.maximum !== undefined;
-    const range = known ? ([statistics.minimum, statistics.maximum] as [bigint, bigint]) : split.writeIdRange;
-    deletes = yield* openDeletes(fs, split.deletes, deletesOptions(options, range));
     const needsKeys = options.rowIds || split.deletes.length > 0;
+    const numbering = needsKeys ? numberingOf(reader) : undefined;
     // A base holds only what was valid when it was made; a delta whose ids are all valid need not be looked at either.
     const needsCurrent =
       split.writeIdRange !== undefined && !isWholeRangeValid(options.writeIds, ...split.writeIdRange);
     const own = [
-      ...(needsKeys ? (['originalTransaction', 'bucket', 'rowId'] as const) : []),
+      ...(needsKeys && numbering === undefined ? (['originalTransaction', 'bucket', 'rowId'] as const) : []),
       ...(needsCurrent ? (['currentTransaction'] as const) : []),
     ];
     const cursor = new BatchCursor(reader, acidReadOptions(reader.schema, options.schema, options, own));
-    for (let batch = yield* cursor.next(); batch !== undefined; batch = yield* cursor.next()) {
+    const statistics = keyRangeOf(reader);
+    const range = { ...statistics, writeId: statistics.writeId ?? split.writeIdRange };
+    yield* withoutDeleted(fs, split.deletes, range, options, function* () {
+      const batch = yield* cursor.next();
+      if (batch === undefined) return undefined;
       const columns = new AcidColumns(structOf(batch.root, orc.path), orc.path);
       const valid = needsCurrent
         ? validRows(options.writeIds, columns.long('currentTransaction'), batch.length)
         : undefined;
+      const rows = { length: batch.length, root: orderColumns(columns.row(), options), valid };
+      if (numbering !== undefined) return { ...rows, ...numbered(numbering, batch, needsKeys, options) };
       const keys = needsKeys ? columns.keys() : undefined;
-      const deleted = new Uint8Array(batch.length);
-      if (keys !== undefined) yield* deletes.mark(keys, deleted);
-      yield* visibleRows(orderColumns(columns.row(), options), keys, valid, deleted, options);
-    }
+      return { ...rows, keys, runs: keys === undefined || split.deletes.length === 0 ? [] : keyRuns(keys) };
+    });
   } finally {
-    deletes?.close();
     orc.close();
   }
 }
+
+/** Keys of rows that are numbered through, the file's first row with `first`. */
+function numbered(
+  { writeId, bucket, first }: Numbering,
+  { rowNumber, length }: OrcBatch,
+  needsKeys: boolean,
+  options: ScanOptions,
+): Pick<ReadRows, 'keys' | 'runs'> {
+  if (!needsKeys) return { keys: undefined, runs: [] };
+  const firstRowId = first + BigInt(rowNumber);
+  return {
+    keys: options.rowIds ? consecutiveKeys(length, writeId, bucket, firstRowId) : undefined,
+    runs: consecutiveRun(length, writeId, bucket, firstRowId),
+  };
+}
+
+/** A batch as it was read. */
+interface ReadRows {
+  readonly length: number;
+  readonly root: StructVector;
+  /** 0: a row of a write that is not valid; undefined: all are. */
+  readonly valid: Uint8Array | undefined;
+  /** For the ROW__IDs that the caller wants. */
+  readonly keys: RowKeys | undefined;
+  /** For finding the deleted rows. */
+  readonly runs: readonly KeyRun[];
+}
+
+/** A search argument that leaves up to so many batches of a split makes its deletes be looked for around these rows only. */
+const FEW_BATCHES = 4;
+
+/**
+ * The visible rows of batches. Delete files are opened when there is a row that they may delete: a search argument may leave
+ * none, or so few that only parts of the delete files matter.
+ */
+function* withoutDeleted(
+  fs: FileSystem,
+  files: readonly DeleteFile[],
+  range: KeyRange,
+  options: ScanOptions,
+  next: () => Generator<Ask, ReadRows | undefined, unknown>,
+): Steps<AcidBatch> {
+  const ahead: ReadRows[] = [];
+  const most = files.length > 0 && isSelective(options) ? FEW_BATCHES : 1;
+  let rows = yield* next();
+  for (; rows !== undefined; rows = yield* next()) {
+    ahead.push(rows);
+    if (ahead.length >= most) break;
+  }
+  if (ahead.length === 0) return;
+  const isPart = rows === undefined;
+  const deletes = yield* openDeletes(fs, files, {
+    writeIds: options.writeIds,
+    range: isPart ? rangeOfRuns(ahead.flatMap(({ runs }) => runs)) : range,
+    isPart,
+    maxInMemory: options.deleteEventsInMemory ?? DEFAULT_DELETE_EVENTS_IN_MEMORY,
+    cache: options.deleteCache,
+  });
+  try {
+    for (
+      let batch = ahead.shift();
+      batch !== undefined;
+      batch = ahead.shift() ?? (isPart ? undefined : yield* next())
+    ) {
+      const deleted = new Uint8Array(files.length === 0 ? 0 : batch.length);
+      if (files.length > 0) yield* deletes.mark(batch.runs, deleted);
+      yield* visibleRows(batch, deleted, options);
+    }
+  } finally {
+    deletes.close();
+  }
+}
+
+const isSelective = ({ sarg }: ScanOptions): boolean =>
+  sarg !== undefined && !(sarg.op === 'and' && sarg.children.length === 0);
 
 /** ACID version 1: updates and deletes are events among the inserts, the newest of a key counts. */
 function* scanEvents(fs: FileSystem, split: SplitOf<'events'>, options: ScanOptions): Steps<AcidBatch> {
@@ -142,16 +218,8 @@ function* scanEvents(fs: FileSystem, split: SplitOf<'events'>, options: ScanOpti
 function* flush(gatherer: EventGatherer, options: ScanOptions): Generator<AcidBatch, void, unknown> {
   if (gatherer.length === 0) return;
   const { keys, row } = gatherer.take();
-  yield* visibleRows(orderColumns(row, options), keys, undefined, new Uint8Array(keys.length), options);
-}
-
-function deletesOptions(options: ScanOptions, writeIdRange: readonly [bigint, bigint] | undefined) {
-  return {
-    writeIds: options.writeIds,
-    writeIdRange,
-    maxInMemory: options.deleteEventsInMemory ?? DEFAULT_DELETE_EVENTS_IN_MEMORY,
-    cache: options.deleteCache,
-  };
+  const rows = { length: keys.length, root: orderColumns(row, options), valid: undefined, keys, runs: [] };
+  yield* visibleRows(rows, new Uint8Array(0), options);
 }
 
 /** The reader answers columns in the file's order; the caller asked in its own. */
@@ -165,31 +233,43 @@ function orderColumns(root: StructVector, { columns, schema }: ScanOptions): Str
   };
 }
 
-/** What is left of a batch without invisible and deleted rows; nothing where no row is left. */
+/** What is left of a batch without invisible and deleted rows (`deleted` may be empty: none); nothing where no row is left. */
 function* visibleRows(
-  root: StructVector,
-  keys: RowKeys | undefined,
-  valid: Uint8Array | undefined,
+  { length, root, valid, keys }: ReadRows,
   deleted: Uint8Array,
   options: ScanOptions,
 ): Generator<AcidBatch, void, unknown> {
-  const { length } = deleted;
+  const picked = visibleSelection(length, valid, options.includeDeleted ? undefined : deleted);
+  if (picked?.length === 0) return;
+  const flags = deleted.length === 0 ? new Uint8Array(length) : deleted;
+  yield {
+    length: picked?.length ?? length,
+    root: picked === undefined ? root : pickRows(root, picked),
+    ...(options.rowIds && keys !== undefined
+      ? { rowIds: rowIdVectors(picked === undefined ? keys : pickKeys(keys, picked)) }
+      : {}),
+    ...(options.includeDeleted
+      ? { isDeleted: flagVector(picked === undefined ? flags : pickFlags(flags, picked)) }
+      : {}),
+  };
+}
+
+/** The numbers of the rows to hand out; undefined: all. */
+function visibleSelection(
+  length: number,
+  valid: Uint8Array | undefined,
+  deleted: Uint8Array | undefined,
+): Int32Array | undefined {
+  const isHit = deleted?.includes(1) ?? false;
+  if (valid === undefined && !isHit) return undefined;
   const selection = new Int32Array(length);
   let count = 0;
   for (let row = 0; row < length; row++) {
-    if (valid !== undefined && valid[row] === 0) continue;
-    if (deleted[row] !== 0 && !options.includeDeleted) continue;
-    selection[count++] = row;
+    selection[count] = row;
+    // Without a branch: which rows are deleted cannot be foretold.
+    count += (valid === undefined ? 1 : valid[row]) & (isHit && deleted !== undefined ? deleted[row] ^ 1 : 1);
   }
-  if (count === 0) return;
-  const isWhole = count === length;
-  const picked = selection.subarray(0, count);
-  yield {
-    length: count,
-    root: isWhole ? root : pickRows(root, picked),
-    ...(options.rowIds && keys !== undefined ? { rowIds: rowIdVectors(isWhole ? keys : pickKeys(keys, picked)) } : {}),
-    ...(options.includeDeleted ? { isDeleted: flagVector(isWhole ? deleted : pickFlags(deleted, picked)) } : {}),
-  };
+  return count === length ? undefined : selection.subarray(0, count);
 }
 
 function pickRows(root: StructVector, selection: Int32Array): StructVector {

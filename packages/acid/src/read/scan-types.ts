@@ -1,7 +1,7 @@
 import type { ValidWriteIdList } from '@skep/core';
 import type { BooleanVector, IntVector, LongVector, Sarg, StructVector, TypeDescription } from '@skep/orc';
 import type { DataFile } from '../state/acid-directory.js';
-import type { DeleteCache } from './deletes.js';
+import type { DeleteCache } from './delete-cache.js';
 
 /** The identity of rows: (writeId, bucket property, rowId), which Hive shows as ROW__ID. Columns of equal length. */
 export interface RowIdVectors {
@@ -37,6 +37,8 @@ export interface DeleteFile {
   readonly modifiedMs: number;
   readonly bucket: number | undefined;
   readonly flushLengthPath?: string | undefined;
+  /** Of the folder's name: the deletes are of these writes. */
+  readonly writeIdRange?: readonly [min: bigint, max: bigint];
 }
 
 interface SplitBase {

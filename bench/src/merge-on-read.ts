@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { formatRow, parseTypeName, type Session } from '@skep/sql';
+import { openHome } from '../../apps/cli/src/home.js';
+import {
+  answerOf,
+  FULL,
+  NO_INITIATOR,
+  preparedHome,
+  type Shape,
+  TABLES,
+  type TableName,
+} from './merge-on-read-data.js';
+import { textTable, timingOf } from './statistics.js';
+
+const GOAL = { ratio: 1.5, peakMb: 600 };
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/**
+ * A query over a table of many deltas and deletes, and over the same rows after a major compaction: times in turns, in one process,
+ * and the peak memory (resident set) of a process that does nothing else.
+ */
+export async function main(args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: { rounds: { type: 'string' }, rows: { type: 'string' } } });
+  const shape = values.rows === undefined ? FULL : scaled(FULL, Number(values.rows));
+  const path = await preparedHome(`${root}.cache/bench`, shape);
+  const peaks = TABLES.map((table) => measureAlone(path, table));
+  const times = await measureInTurns(path, Number(values.rounds ?? 7));
+  const rows = TABLES.map((table, i) => {
+    const { median } = timingOf(times[table]);
+    return [
+      table === 'deltas' ? `${shape.deltas} deltas, ${shape.deletes} delete deltas` : 'after a major compaction',
+      median.toFixed(0),
+      Math.min(...times[table]).toFixed(0),
+      peaks[i].ms.toFixed(0),
+      peaks[i].peakMb.toFixed(0),
+    ];
+  });
+  const head = [
+    `${answerOf('t')}, ${shape.rows} rows, ${shape.deletedRows} deleted`,
+    'median ms',
+    'best ms',
+    'first ms',
+    'peak MB',
+  ];
+  const ratio = timingOf(times.deltas.map((ms, i) => ms / times.compacted[i])).median;
+  const memory = peaks.map(({ peakMb }) => peakMb);
+  process.stdout.write(
+    `${textTable(head, rows)}\n\nratio ${ratio.toFixed(2)} (median of ${times.deltas.length} pairs; goal: at most ${GOAL.ratio}), ` +
+      `peak ${Math.max(...memory).toFixed(0)} MB (goal: below ${GOAL.peakMb})\n`,
+  );
+  return ratio <= GOAL.ratio && Math.max(...memory) < GOAL.peakMb ? 0 : 1;
+}
+
+const scaled = (shape: Shape, rows: number): Shape => ({ ...shape, rows, deletedRows: rows / 10 });
+
+async function answer(session: Session, statement: string): Promise<string> {
+  const { columns = [], batches } = await session.execute(statement);
+  const types = columns.map(({ type }) => parseTypeName(type));
+  const lines: string[] = [];
+  if (batches !== undefined) {
+    for await (const batch of batches) {
+      for (let row = 0; row < batch.length; row++) lines.push(formatRow(types, batch, row));
+    }
+  }
+  return lines.join('\n');
+}
+
+async function measureInTurns(path: string, rounds: number): Promise<Record<TableName, number[]>> {
+  const home = await openHome({ path, hiveconf: NO_INITIATOR });
+  const session = home.newSession();
+  const times: Record<TableName, number[]> = { deltas: [], compacted: [] };
+  const answers = new Set<string>();
+  try {
+    // The first round warms up: loading the engine, compiling the loops.
+    for (let round = 0; round <= rounds; round++) {
+      for (const table of round % 2 === 0 ? TABLES : [...TABLES].reverse()) {
+        const start = performance.now();
+        answers.add(await answer(session, answerOf(table)));
+        if (round > 0) times[table].push(performance.now() - start);
+      }
+    }
+  } finally {
+    await home.close();
+  }
+  if (answers.size !== 1) throw new Error(`the tables differ: ${[...answers].join(' and ')}`);
+  return times;
+}
+
+interface Alone {
+  readonly ms: number;
+  readonly peakMb: number;
+}
+
+function measureAlone(path: string, table: TableName): Alone {
+  const program = `import(${JSON.stringify(import.meta.url)}).then((bench) => bench.alone(...process.argv.slice(1)))`;
+  const child = spawnSync(process.execPath, ['-e', program, '--', path, table], { encoding: 'utf8' });
+  if (child.status !== 0) throw new Error(`the query of ${table} failed: ${child.stderr}`);
+  return JSON.parse(child.stdout) as Alone;
+}
+
+/** Runs in a process of its own; prints its time and peak. */
+export async function alone(path: string, table: TableName): Promise<void> {
+  const home = await openHome({ path, hiveconf: NO_INITIATOR });
+  const start = performance.now();
+  await answer(home.newSession(), answerOf(table));
+  const ms = performance.now() - start;
+  await home.close();
+  process.stdout.write(JSON.stringify({ ms, peakMb: process.resourceUsage().maxRSS / 1024 } satisfies Alone));
+}

@@ -1,0 +1,100 @@
+import type { RowKeys } from './row-keys.js';
+
+/**
+ * Rows [start, end) of a batch that have one write id and one bucket property, and whose rowIds ascend. Where they ascend by
+ * one, `rowIds` is left out: the rows are numbered from `firstRowId` on.
+ */
+export interface KeyRun {
+  readonly writeId: bigint;
+  readonly bucket: number;
+  readonly start: number;
+  readonly end: number;
+  readonly firstRowId: bigint;
+  readonly rowIds: BigInt64Array | undefined;
+}
+
+/** Of the whole of a file or batch: each column's smallest and largest value; undefined where it is not known. */
+export interface KeyRange {
+  readonly writeId?: Bounds | undefined;
+  readonly bucket?: Bounds | undefined;
+  readonly rowId?: Bounds | undefined;
+}
+export type Bounds = readonly [min: bigint, max: bigint];
+
+/** Halves of int64 values: elements of a BigInt64Array may cost an allocation each. Low at 2i, high at 2i + 1. */
+export const halvesOf = (values: BigInt64Array): Int32Array =>
+  new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+
+/** The runs of a batch's keys, in order. Files are sorted by key, so there are few. */
+export function keyRuns(keys: RowKeys): KeyRun[] {
+  const { length, buckets } = keys;
+  const writes = halvesOf(keys.writeIds);
+  const ids = halvesOf(keys.rowIds);
+  const runs: KeyRun[] = [];
+  for (let start = 0; start < length; ) {
+    const end = runEnd(writes, buckets, ids, start, length);
+    const isConsecutive =
+      ids[2 * end - 1] === ids[2 * start + 1] && ids[2 * end - 2] - ids[2 * start] === end - start - 1;
+    runs.push({
+      writeId: keys.writeIds[start],
+      bucket: buckets[start],
+      start,
+      end,
+      firstRowId: keys.rowIds[start],
+      rowIds: isConsecutive ? undefined : keys.rowIds.subarray(start, end),
+    });
+    start = end;
+  }
+  return runs;
+}
+
+function runEnd(writes: Int32Array, buckets: Int32Array, ids: Int32Array, start: number, length: number): number {
+  const [writeLow, writeHigh, bucket] = [writes[2 * start], writes[2 * start + 1], buckets[start]];
+  let low = ids[2 * start] >>> 0;
+  let high = ids[2 * start + 1];
+  let end = start + 1;
+  for (; end < length; end++) {
+    if (writes[2 * end] !== writeLow || writes[2 * end + 1] !== writeHigh || buckets[end] !== bucket) break;
+    const nextLow = ids[2 * end] >>> 0;
+    const nextHigh = ids[2 * end + 1];
+    if (nextHigh < high || (nextHigh === high && nextLow <= low)) break;
+    low = nextLow;
+    high = nextHigh;
+  }
+  return end;
+}
+
+/** Rows that are numbered through: one run, without arrays. */
+export function consecutiveRun(length: number, writeId: bigint, bucket: number, firstRowId: bigint): KeyRun[] {
+  return length === 0 ? [] : [{ writeId, bucket, start: 0, end: length, firstRowId, rowIds: undefined }];
+}
+
+export const lastRowId = ({ rowIds, firstRowId, start, end }: KeyRun): bigint =>
+  rowIds === undefined ? firstRowId + BigInt(end - start - 1) : rowIds[end - start - 1];
+
+/** What the runs' keys lie between, column by column. */
+export function rangeOfRuns(runs: readonly KeyRun[]): KeyRange {
+  if (runs.length === 0) return {};
+  return {
+    writeId: bounds(runs.map((run) => run.writeId)),
+    bucket: bounds(runs.map((run) => BigInt(run.bucket))),
+    rowId: bounds(runs.flatMap((run) => [run.firstRowId, lastRowId(run)])),
+  };
+}
+
+function bounds(values: readonly bigint[]): Bounds {
+  let [min, max] = [values[0], values[0]];
+  for (const value of values) {
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return [min, max];
+}
+
+/** Whether keys of both ranges may be the same. */
+export function mayOverlap(a: KeyRange, b: KeyRange): boolean {
+  return boundsMeet(a.writeId, b.writeId) && boundsMeet(a.bucket, b.bucket) && boundsMeet(a.rowId, b.rowId);
+}
+
+const boundsMeet = (a: Bounds | undefined, b: Bounds | undefined): boolean =>
+  a === undefined || b === undefined || (a[0] <= b[1] && b[0] <= a[1]);
