@@ -1,8 +1,10 @@
-// npm run check: format and lint, types, generated code, and the house rules (tidy.mjs). One line a part; exit code 1 if any failed.
+// npm run check: format and lint, types, generated code, the contract (proto-contract.mjs), and the house rules
+// (tidy.mjs). One line a part; exit code 1 if any failed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { protoProblems } from './proto-contract.mjs';
 import { tidy } from './tidy.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -64,6 +66,8 @@ part('generated', () => {
   const changed = spawnSync('git', ['diff', '--stat', '--', '*/gen/*'], { cwd: root, encoding: 'utf8' }).stdout;
   return before || changed !== '' ? changed.trim() : '';
 });
+
+part('proto', () => protoProblems());
 
 part('tidy', () => tidy(root).join('\n'));
 

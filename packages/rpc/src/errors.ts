@@ -62,6 +62,15 @@ export class TxnOpenError extends SkepError {
   }
 }
 
+/** No such request in the compaction queue, or not in the state, or not the caller's, that the call needs. */
+export class NoSuchCompactionError extends SkepError {
+  readonly compactionId: bigint;
+  constructor(compactionId: bigint, message: string) {
+    super('NO_SUCH_COMPACTION', 'invalid', message);
+    this.compactionId = compactionId;
+  }
+}
+
 /** The other side cannot be reached, or did not answer in time; whether it did what was asked is not known. */
 export class UnreachableError extends SkepError {
   readonly address: string;

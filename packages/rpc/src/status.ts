@@ -182,6 +182,8 @@ function revive(detail: ErrorDetail, message: string): SkepError {
       return new errors.NoSuchLockError(lockId, message);
     case 'TXN_OPEN':
       return new errors.TxnOpenError(lockId, txnId, message);
+    case 'NO_SUCH_COMPACTION':
+      return new errors.NoSuchCompactionError(detail.compactionId ?? 0n, message);
     case 'UNAUTHENTICATED':
       return new errors.UnauthenticatedError(message);
     case 'ACCESS_DENIED':

@@ -36,5 +36,6 @@ export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set([
   "/skep.v1.TransactionService/HeartbeatTxns",
   "/skep.v1.TransactionService/MarkCleaned",
   "/skep.v1.TransactionService/RunHousekeeping",
+  "/skep.v1.TransactionService/SeedWriteId",
   "/skep.v1.TransactionService/ShowTxns",
 ]);

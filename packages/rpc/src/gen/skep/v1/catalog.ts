@@ -8,12 +8,17 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 
+/** A database (DBS). */
 export interface Database {
+  /** In lower case. */
   name: string;
+  /** COMMENT; empty: none. */
   description: string;
   /** A URI: file:/path/name.db */
   locationUri: string;
+  /** DBPROPERTIES. */
   parameters: { [key: string]: string };
+  /** Empty: none. */
   ownerName: string;
   /** USER, ROLE or GROUP. */
   ownerType: string;
@@ -26,16 +31,23 @@ export interface Database_ParametersEntry {
   value: string;
 }
 
+/** A column or partition key. */
 export interface FieldSchema {
+  /** In lower case. */
   name: string;
   /** Hive's type string. */
   type: string;
+  /** Absent: none. */
   comment?: string | undefined;
 }
 
+/** How rows are read and written (SERDES). */
 export interface SerDe {
+  /** Usually empty. */
   name: string;
+  /** Java class name, such as org.apache.hadoop.hive.ql.io.orc.OrcSerde. */
   serializationLib: string;
+  /** SERDEPROPERTIES. */
   parameters: { [key: string]: string };
 }
 
@@ -44,24 +56,39 @@ export interface SerDe_ParametersEntry {
   value: string;
 }
 
+/** A column of SORTED BY. */
 export interface SortOrder {
+  /** Its name. */
   column: string;
   /** 1 ascending, 0 descending. */
   order: number;
 }
 
+/** Where and how the data of a table or partition is kept (SDS). */
 export interface StorageDescriptor {
+  /** Without the partition keys. */
   columns: FieldSchema[];
+  /** A URI: file:/path/name.db/table. Empty in a view. */
   location: string;
+  /** Java class name. */
   inputFormat: string;
+  /** Java class name. */
   outputFormat: string;
+  /** Kept for Hive; nothing reads it. */
   compressed: boolean;
   /** -1 or 0: not bucketed. */
   numBuckets: number;
-  serde?: SerDe | undefined;
+  /** Always present in an answer. */
+  serde?:
+    | SerDe
+    | undefined;
+  /** CLUSTERED BY. */
   bucketColumns: string[];
+  /** SORTED BY. */
   sortColumns: SortOrder[];
+  /** SD_PARAMS. */
   parameters: { [key: string]: string };
+  /** STORED AS DIRECTORIES of skewed tables. */
   storedAsSubDirectories: boolean;
 }
 
@@ -70,28 +97,43 @@ export interface StorageDescriptor_ParametersEntry {
   value: string;
 }
 
+/** A constraint of a table (KEY_CONSTRAINTS). */
 export interface Constraint {
+  /** Which kind. */
   kind: Constraint_Kind;
+  /** Unique in its table. */
   name: string;
   /** One for NOT NULL, DEFAULT and column-level CHECK. */
   columns: string[];
   /** The default's or check's expression, in HiveQL. */
   expression: string;
+  /** ENABLE: writes are checked. */
   enable: boolean;
+  /** VALIDATE: what is there already was checked. */
   validate: boolean;
+  /** RELY: a planner may believe it. */
   rely: boolean;
   /** Foreign key only: database.table and columns referred to. */
   parentTable: string;
+  /** Foreign key only: columns of that table, parallel to `columns`. */
   parentColumns: string[];
 }
 
+/** What it demands. */
 export enum Constraint_Kind {
+  /** KIND_UNSPECIFIED - Not allowed: INVALID_OBJECT. */
   KIND_UNSPECIFIED = 0,
+  /** KIND_PRIMARY_KEY - PRIMARY KEY; never checked. */
   KIND_PRIMARY_KEY = 1,
+  /** KIND_FOREIGN_KEY - FOREIGN KEY … REFERENCES; never checked. */
   KIND_FOREIGN_KEY = 2,
+  /** KIND_UNIQUE - UNIQUE; never checked. */
   KIND_UNIQUE = 3,
+  /** KIND_NOT_NULL - NOT NULL; checked at writing if enabled. */
   KIND_NOT_NULL = 4,
+  /** KIND_DEFAULT - DEFAULT. */
   KIND_DEFAULT = 5,
+  /** KIND_CHECK - CHECK; checked at writing if enabled. */
   KIND_CHECK = 6,
   UNRECOGNIZED = -1,
 }
@@ -148,27 +190,45 @@ export function constraint_KindToJSON(object: Constraint_Kind): string {
   }
 }
 
+/** A table or view (TBLS). */
 export interface Table {
   /** The catalog's own number; 0 in a request to create. */
   id: bigint;
+  /** In lower case. */
   name: string;
+  /** Name of the database, in lower case. */
   database: string;
+  /** User that made it. */
   owner: string;
+  /** USER, ROLE or GROUP. */
   ownerType: string;
   /** Seconds since the epoch. */
   createTime: number;
+  /** Seconds since the epoch; 0: not kept. */
   lastAccessTime: number;
+  /** Seconds; kept for Hive, nothing reads it. */
   retention: number;
-  sd?: StorageDescriptor | undefined;
+  /** Always present. */
+  sd?:
+    | StorageDescriptor
+    | undefined;
+  /** Empty: not partitioned. */
   partitionKeys: FieldSchema[];
+  /** TBLPROPERTIES. */
   parameters: { [key: string]: string };
-  viewOriginalText?: string | undefined;
+  /** A view's query as written; absent in a table. */
+  viewOriginalText?:
+    | string
+    | undefined;
+  /** A view's query with names resolved; absent in a table. */
   viewExpandedText?:
     | string
     | undefined;
   /** MANAGED_TABLE, EXTERNAL_TABLE, VIRTUAL_VIEW, MATERIALIZED_VIEW. */
   tableType: string;
+  /** All of its constraints. In AlterTable they replace those that are there. */
   constraints: Constraint[];
+  /** A materialized view may be used for other queries. */
   rewriteEnabled: boolean;
   /** The write id of the last change of the statistics, 0 if none. */
   writeId: bigint;
@@ -179,17 +239,27 @@ export interface Table_ParametersEntry {
   value: string;
 }
 
+/** A partition (PARTITIONS). */
 export interface Partition {
   /** The catalog's own number; 0 in a request to add. */
   id: bigint;
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
   /** One a partition key, as text; not escaped. */
   values: string[];
+  /** Seconds since the epoch. */
   createTime: number;
+  /** Seconds since the epoch; 0: not kept. */
   lastAccessTime: number;
-  sd?: StorageDescriptor | undefined;
+  /** Always present. */
+  sd?:
+    | StorageDescriptor
+    | undefined;
+  /** Its own parameters. */
   parameters: { [key: string]: string };
+  /** The write id of the last change of the statistics, 0 if none. */
   writeId: bigint;
 }
 
@@ -198,67 +268,99 @@ export interface Partition_ParametersEntry {
   value: string;
 }
 
+/** Request of CreateDatabase. */
 export interface CreateDatabaseRequest {
-  database?: Database | undefined;
+  /** What to create. INVALID_OBJECT if it is not whole. */
+  database?:
+    | Database
+    | undefined;
+  /** One of that name is left as it is. */
   ifNotExists: boolean;
 }
 
+/** Answer of CreateDatabase. */
 export interface CreateDatabaseResponse {
 }
 
+/** Request of GetDatabase. */
 export interface GetDatabaseRequest {
+  /** Any case. */
   name: string;
 }
 
+/** Answer of GetDatabase. */
 export interface GetDatabaseResponse {
+  /** Always present. */
   database?: Database | undefined;
 }
 
+/** Request of ListDatabases. */
 export interface ListDatabasesRequest {
   /** Hive's pattern: * and |; absent: all. */
   pattern?: string | undefined;
 }
 
+/** Answer of ListDatabases. */
 export interface ListDatabasesResponse {
   /** Sorted. */
   names: string[];
 }
 
+/** Request of AlterDatabase. */
 export interface AlterDatabaseRequest {
+  /** Any case. */
   name: string;
+  /** The new definition. */
   database?: Database | undefined;
 }
 
+/** Answer of AlterDatabase. */
 export interface AlterDatabaseResponse {
 }
 
+/** Request of DropDatabase. */
 export interface DropDatabaseRequest {
+  /** Any case. NO_SUCH_OBJECT if there is none; INVALID_OPERATION for `default`. */
   name: string;
+  /** Drops its tables too. */
   cascade: boolean;
 }
 
+/** Answer of DropDatabase. */
 export interface DropDatabaseResponse {
 }
 
+/** Request of CreateTable. */
 export interface CreateTableRequest {
+  /** What to create. NO_SUCH_OBJECT if its database is not there, INVALID_OBJECT if it is not whole. */
   table?: Table | undefined;
 }
 
+/** Answer of CreateTable. */
 export interface CreateTableResponse {
+  /** As created, with its id. */
   table?: Table | undefined;
 }
 
+/** Request of GetTable. */
 export interface GetTableRequest {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Any case. */
   name: string;
 }
 
+/** Answer of GetTable. */
 export interface GetTableResponse {
+  /** Always present. */
   table?: Table | undefined;
 }
 
+/** Request of ListTables. */
 export interface ListTablesRequest {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Hive's pattern: * and |; absent: all. */
   pattern?:
     | string
     | undefined;
@@ -266,66 +368,95 @@ export interface ListTablesRequest {
   tableType?: string | undefined;
 }
 
+/** Answer of ListTables. */
 export interface ListTablesResponse {
   /** Sorted. */
   names: string[];
 }
 
+/** Request of AlterTable. */
 export interface AlterTableRequest {
+  /** Before the change. */
   database: string;
+  /** Before the change. NO_SUCH_OBJECT. */
   name: string;
+  /** The new definition. INVALID_OPERATION if its new name is taken, INVALID_OBJECT if it is not whole. */
   table?: Table | undefined;
 }
 
+/** Answer of AlterTable. */
 export interface AlterTableResponse {
 }
 
+/** Request of DropTable. */
 export interface DropTableRequest {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Any case. */
   name: string;
 }
 
+/** Answer of DropTable. */
 export interface DropTableResponse {
 }
 
+/** Request of AddPartitions. */
 export interface AddPartitionsRequest {
+  /** All of one table; all are added or none. NO_SUCH_OBJECT if the table is not there. */
   partitions: Partition[];
+  /** Those that are there are left as they are. */
   ifNotExists: boolean;
 }
 
+/** Answer of AddPartitions. */
 export interface AddPartitionsResponse {
+  /** Those that were added, with their ids. */
   partitions: Partition[];
 }
 
+/** Request of GetPartitions. */
 export interface GetPartitionsRequest {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
   /** Exactly these names (k1=v1/k2=v2); empty: all. */
   names: string[];
 }
 
+/** Answer of GetPartitions. */
 export interface GetPartitionsResponse {
   /** By name. */
   partitions: Partition[];
 }
 
+/** Request of AlterPartitions. */
 export interface AlterPartitionsRequest {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
   /** The names before the change, parallel to `partitions`. */
   names: string[];
+  /** The new definitions. */
   partitions: Partition[];
 }
 
+/** Answer of AlterPartitions. */
 export interface AlterPartitionsResponse {
 }
 
+/** Request of DropPartitions. */
 export interface DropPartitionsRequest {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
+  /** k1=v1/k2=v2. NO_SUCH_OBJECT if one is not there, and none goes. */
   names: string[];
 }
 
+/** Answer of DropPartitions. */
 export interface DropPartitionsResponse {
 }
 
@@ -4564,23 +4695,36 @@ export const DropPartitionsResponse: MessageFns<DropPartitionsResponse> = {
  * Names are case-insensitive and kept in lower case. Errors: NO_SUCH_OBJECT, ALREADY_EXISTS, INVALID_OPERATION, INVALID_OBJECT.
  */
 export interface CatalogService {
+  /** ALREADY_EXISTS if there is one of that name and if_not_exists is false. */
   createDatabase(request: CreateDatabaseRequest): Promise<CreateDatabaseResponse>;
+  /** NO_SUCH_OBJECT if there is none of that name. */
   getDatabase(request: GetDatabaseRequest): Promise<GetDatabaseResponse>;
+  /** Names of databases. No errors of its own. */
   listDatabases(request: ListDatabasesRequest): Promise<ListDatabasesResponse>;
+  /** Replaces the definition, all but the name. NO_SUCH_OBJECT. */
   alterDatabase(request: AlterDatabaseRequest): Promise<AlterDatabaseResponse>;
   /** INVALID_OPERATION if it has tables and cascade is false. */
   dropDatabase(request: DropDatabaseRequest): Promise<DropDatabaseResponse>;
   /** ALREADY_EXISTS if there is one of that name. */
   createTable(request: CreateTableRequest): Promise<CreateTableResponse>;
+  /** NO_SUCH_OBJECT if there is none of that name. */
   getTable(request: GetTableRequest): Promise<GetTableResponse>;
+  /** Names of tables and views. NO_SUCH_OBJECT if there is no such database. */
   listTables(request: ListTablesRequest): Promise<ListTablesResponse>;
   /** Replaces the definition; a changed name or database renames. */
   alterTable(request: AlterTableRequest): Promise<AlterTableResponse>;
+  /** Forgets a table with its partitions; its files stay. NO_SUCH_OBJECT. */
   dropTable(request: DropTableRequest): Promise<DropTableResponse>;
   /** ALREADY_EXISTS if one is there and if_not_exists is false. */
   addPartitions(request: AddPartitionsRequest): Promise<AddPartitionsResponse>;
+  /** NO_SUCH_OBJECT if there is no such table, or one of the names is not there. */
   getPartitions(request: GetPartitionsRequest): Promise<GetPartitionsResponse>;
+  /**
+   * Replaces definitions, all or none; changed values rename. NO_SUCH_OBJECT, INVALID_OPERATION if the new name is
+   * taken.
+   */
   alterPartitions(request: AlterPartitionsRequest): Promise<AlterPartitionsResponse>;
+  /** Forgets partitions, all or none; their files stay. NO_SUCH_OBJECT. */
   dropPartitions(request: DropPartitionsRequest): Promise<DropPartitionsResponse>;
 }
 
@@ -4590,6 +4734,7 @@ export interface CatalogService {
  */
 export type CatalogServiceService = typeof CatalogServiceService;
 export const CatalogServiceService = {
+  /** ALREADY_EXISTS if there is one of that name and if_not_exists is false. */
   createDatabase: {
     path: "/skep.v1.CatalogService/CreateDatabase" as const,
     requestStream: false as const,
@@ -4601,6 +4746,7 @@ export const CatalogServiceService = {
       Buffer.from(CreateDatabaseResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateDatabaseResponse => CreateDatabaseResponse.decode(value),
   },
+  /** NO_SUCH_OBJECT if there is none of that name. */
   getDatabase: {
     path: "/skep.v1.CatalogService/GetDatabase" as const,
     requestStream: false as const,
@@ -4610,6 +4756,7 @@ export const CatalogServiceService = {
     responseSerialize: (value: GetDatabaseResponse): Buffer => Buffer.from(GetDatabaseResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetDatabaseResponse => GetDatabaseResponse.decode(value),
   },
+  /** Names of databases. No errors of its own. */
   listDatabases: {
     path: "/skep.v1.CatalogService/ListDatabases" as const,
     requestStream: false as const,
@@ -4620,6 +4767,7 @@ export const CatalogServiceService = {
       Buffer.from(ListDatabasesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListDatabasesResponse => ListDatabasesResponse.decode(value),
   },
+  /** Replaces the definition, all but the name. NO_SUCH_OBJECT. */
   alterDatabase: {
     path: "/skep.v1.CatalogService/AlterDatabase" as const,
     requestStream: false as const,
@@ -4651,6 +4799,7 @@ export const CatalogServiceService = {
     responseSerialize: (value: CreateTableResponse): Buffer => Buffer.from(CreateTableResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateTableResponse => CreateTableResponse.decode(value),
   },
+  /** NO_SUCH_OBJECT if there is none of that name. */
   getTable: {
     path: "/skep.v1.CatalogService/GetTable" as const,
     requestStream: false as const,
@@ -4660,6 +4809,7 @@ export const CatalogServiceService = {
     responseSerialize: (value: GetTableResponse): Buffer => Buffer.from(GetTableResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetTableResponse => GetTableResponse.decode(value),
   },
+  /** Names of tables and views. NO_SUCH_OBJECT if there is no such database. */
   listTables: {
     path: "/skep.v1.CatalogService/ListTables" as const,
     requestStream: false as const,
@@ -4679,6 +4829,7 @@ export const CatalogServiceService = {
     responseSerialize: (value: AlterTableResponse): Buffer => Buffer.from(AlterTableResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): AlterTableResponse => AlterTableResponse.decode(value),
   },
+  /** Forgets a table with its partitions; its files stay. NO_SUCH_OBJECT. */
   dropTable: {
     path: "/skep.v1.CatalogService/DropTable" as const,
     requestStream: false as const,
@@ -4699,6 +4850,7 @@ export const CatalogServiceService = {
       Buffer.from(AddPartitionsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): AddPartitionsResponse => AddPartitionsResponse.decode(value),
   },
+  /** NO_SUCH_OBJECT if there is no such table, or one of the names is not there. */
   getPartitions: {
     path: "/skep.v1.CatalogService/GetPartitions" as const,
     requestStream: false as const,
@@ -4709,6 +4861,10 @@ export const CatalogServiceService = {
       Buffer.from(GetPartitionsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetPartitionsResponse => GetPartitionsResponse.decode(value),
   },
+  /**
+   * Replaces definitions, all or none; changed values rename. NO_SUCH_OBJECT, INVALID_OPERATION if the new name is
+   * taken.
+   */
   alterPartitions: {
     path: "/skep.v1.CatalogService/AlterPartitions" as const,
     requestStream: false as const,
@@ -4720,6 +4876,7 @@ export const CatalogServiceService = {
       Buffer.from(AlterPartitionsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): AlterPartitionsResponse => AlterPartitionsResponse.decode(value),
   },
+  /** Forgets partitions, all or none; their files stay. NO_SUCH_OBJECT. */
   dropPartitions: {
     path: "/skep.v1.CatalogService/DropPartitions" as const,
     requestStream: false as const,
@@ -4734,23 +4891,36 @@ export const CatalogServiceService = {
 } as const;
 
 export interface CatalogServiceServer extends UntypedServiceImplementation {
+  /** ALREADY_EXISTS if there is one of that name and if_not_exists is false. */
   createDatabase: handleUnaryCall<CreateDatabaseRequest, CreateDatabaseResponse>;
+  /** NO_SUCH_OBJECT if there is none of that name. */
   getDatabase: handleUnaryCall<GetDatabaseRequest, GetDatabaseResponse>;
+  /** Names of databases. No errors of its own. */
   listDatabases: handleUnaryCall<ListDatabasesRequest, ListDatabasesResponse>;
+  /** Replaces the definition, all but the name. NO_SUCH_OBJECT. */
   alterDatabase: handleUnaryCall<AlterDatabaseRequest, AlterDatabaseResponse>;
   /** INVALID_OPERATION if it has tables and cascade is false. */
   dropDatabase: handleUnaryCall<DropDatabaseRequest, DropDatabaseResponse>;
   /** ALREADY_EXISTS if there is one of that name. */
   createTable: handleUnaryCall<CreateTableRequest, CreateTableResponse>;
+  /** NO_SUCH_OBJECT if there is none of that name. */
   getTable: handleUnaryCall<GetTableRequest, GetTableResponse>;
+  /** Names of tables and views. NO_SUCH_OBJECT if there is no such database. */
   listTables: handleUnaryCall<ListTablesRequest, ListTablesResponse>;
   /** Replaces the definition; a changed name or database renames. */
   alterTable: handleUnaryCall<AlterTableRequest, AlterTableResponse>;
+  /** Forgets a table with its partitions; its files stay. NO_SUCH_OBJECT. */
   dropTable: handleUnaryCall<DropTableRequest, DropTableResponse>;
   /** ALREADY_EXISTS if one is there and if_not_exists is false. */
   addPartitions: handleUnaryCall<AddPartitionsRequest, AddPartitionsResponse>;
+  /** NO_SUCH_OBJECT if there is no such table, or one of the names is not there. */
   getPartitions: handleUnaryCall<GetPartitionsRequest, GetPartitionsResponse>;
+  /**
+   * Replaces definitions, all or none; changed values rename. NO_SUCH_OBJECT, INVALID_OPERATION if the new name is
+   * taken.
+   */
   alterPartitions: handleUnaryCall<AlterPartitionsRequest, AlterPartitionsResponse>;
+  /** Forgets partitions, all or none; their files stay. NO_SUCH_OBJECT. */
   dropPartitions: handleUnaryCall<DropPartitionsRequest, DropPartitionsResponse>;
 }
 

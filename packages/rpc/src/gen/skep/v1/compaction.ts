@@ -10,10 +10,15 @@ import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-j
 
 /** CQ_TYPE: a, i, r, c. */
 export enum CompactionType {
+  /** COMPACTION_TYPE_UNSPECIFIED - Not allowed in a request. */
   COMPACTION_TYPE_UNSPECIFIED = 0,
+  /** COMPACTION_TYPE_MINOR - `i`: deltas are merged into fewer deltas. */
   COMPACTION_TYPE_MINOR = 1,
+  /** COMPACTION_TYPE_MAJOR - `a`: all is merged into a new base. */
   COMPACTION_TYPE_MAJOR = 2,
+  /** COMPACTION_TYPE_REBALANCE - `r`: a new base whose rows are spread evenly over the buckets. */
   COMPACTION_TYPE_REBALANCE = 3,
+  /** COMPACTION_TYPE_ABORT_TXN_CLEANUP - `c`: no merge; the files of aborted transactions are to be removed. */
   COMPACTION_TYPE_ABORT_TXN_CLEANUP = 4,
   UNRECOGNIZED = -1,
 }
@@ -62,14 +67,23 @@ export function compactionTypeToJSON(object: CompactionType): string {
 
 /** CQ_STATE: i, w, r, f, s, a, c, x. */
 export enum CompactionState {
+  /** COMPACTION_STATE_UNSPECIFIED - As a filter: all. */
   COMPACTION_STATE_UNSPECIFIED = 0,
+  /** COMPACTION_STATE_INITIATED - `i`: waits for a Worker. */
   COMPACTION_STATE_INITIATED = 1,
+  /** COMPACTION_STATE_WORKING - `w`: a Worker has it. */
   COMPACTION_STATE_WORKING = 2,
+  /** COMPACTION_STATE_READY_FOR_CLEANING - `r`: merged; the old files are there as long as a snapshot may read them. */
   COMPACTION_STATE_READY_FOR_CLEANING = 3,
+  /** COMPACTION_STATE_FAILED - `f`: the Worker or Cleaner met an error (error_message). In the history. */
   COMPACTION_STATE_FAILED = 4,
+  /** COMPACTION_STATE_SUCCEEDED - `s`: merged and cleaned. In the history. */
   COMPACTION_STATE_SUCCEEDED = 5,
+  /** COMPACTION_STATE_DID_NOT_INITIATE - `a`: the Initiator did not ask for one because too many failed before, or met an error. In the history. */
   COMPACTION_STATE_DID_NOT_INITIATE = 6,
+  /** COMPACTION_STATE_REFUSED - `c`: could not be done at all, such as a table that is no longer there. In the history. */
   COMPACTION_STATE_REFUSED = 7,
+  /** COMPACTION_STATE_ABORTED - `x`: ABORT COMPACTIONS. In the history. */
   COMPACTION_STATE_ABORTED = 8,
   UNRECOGNIZED = -1,
 }
@@ -136,34 +150,69 @@ export function compactionStateToJSON(object: CompactionState): string {
   }
 }
 
+/** A request of the queue (COMPACTION_QUEUE) or of the history (COMPLETED_COMPACTIONS). */
 export interface Compaction {
+  /** CQ_ID, from 1 on; never used again. */
   id: bigint;
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
-  partition?: string | undefined;
+  /** Name of the partition, `k1=v1/k2=v2`; absent: the table as a whole. */
+  partition?:
+    | string
+    | undefined;
+  /** What is to be done. */
   type: CompactionType;
+  /** How far it is. */
   state: CompactionState;
   /** host-thread of the Worker that took it. */
   workerId: string;
+  /** Version of that Worker's program. */
   workerVersion: string;
+  /** host-thread of the Initiator or session that asked for it. */
   initiatorId: string;
+  /** Version of that program. */
   initiatorVersion: string;
+  /** When it was asked for, in milliseconds since the epoch. */
   enqueueTimeMs: bigint;
+  /** When a Worker took it, in milliseconds since the epoch; 0: not yet. */
   startMs: bigint;
+  /** When it went into the history, in milliseconds since the epoch; 0: not yet. */
   endMs: bigint;
+  /** The user that the files are read and written as; empty: the owner of the directory, found by the Worker. */
   runAs: string;
+  /** Write ids up to this one are merged; 0: not known yet. */
   highestWriteId: bigint;
+  /** The job in Hive's MapReduce compactor; skep leaves it as it is. */
   hadoopJobId: string;
+  /** Why it failed, was refused or did not start; empty if it did not. */
   errorMessage: string;
-  nextTxnId?: bigint | undefined;
-  txnId?: bigint | undefined;
-  commitTimeMs?: bigint | undefined;
+  /** CQ_NEXT_TXN_ID: the Cleaner waits until every open transaction is above it. Absent: it need not wait. */
+  nextTxnId?:
+    | bigint
+    | undefined;
+  /** The Worker's transaction; absent: none yet. */
+  txnId?:
+    | bigint
+    | undefined;
+  /** When that committed, in milliseconds since the epoch. */
+  commitTimeMs?:
+    | bigint
+    | undefined;
+  /** The pool whose Workers take it; empty: the default pool. */
   poolName: string;
   /** WITH OVERWRITE TBLPROPERTIES. */
   properties: { [key: string]: string };
-  numberOfBuckets?: number | undefined;
+  /** CLUSTERED INTO n BUCKETS of a rebalance; absent: as many as there are. */
+  numberOfBuckets?:
+    | number
+    | undefined;
+  /** ORDER BY of a rebalance, in HiveQL; empty: none. */
   orderBy: string;
+  /** When a Cleaner began, in milliseconds since the epoch; 0: not yet. */
   cleanerStartMs: bigint;
+  /** After a failed cleaning: so many milliseconds after the commit it is tried again; 0: none failed. */
   retryRetentionMs: bigint;
 }
 
@@ -172,17 +221,36 @@ export interface Compaction_PropertiesEntry {
   value: string;
 }
 
+/** Request of Compact. */
 export interface CompactRequest {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
-  partition?: string | undefined;
+  /** Name of the partition, `k1=v1/k2=v2`; absent: the table as a whole. */
+  partition?:
+    | string
+    | undefined;
+  /** MINOR, MAJOR or REBALANCE. */
   type: CompactionType;
+  /**
+   * The user to do it as; empty: the owner of the directory. The caller must be allowed to act for that user:
+   * ACCESS_DENIED.
+   */
   runAs: string;
+  /** WITH OVERWRITE TBLPROPERTIES: `compactor.…` and `tblprops.…`. */
   properties: { [key: string]: string };
+  /** Who asks: host-thread of an Initiator, host-manual of a session. */
   initiatorId: string;
+  /** Version of that program. */
   initiatorVersion: string;
+  /** Empty: the default pool. */
   poolName: string;
-  numberOfBuckets?: number | undefined;
+  /** For REBALANCE: at least 1; absent: as many as there are. */
+  numberOfBuckets?:
+    | number
+    | undefined;
+  /** For REBALANCE: ORDER BY in HiveQL; empty: none. */
   orderBy: string;
 }
 
@@ -191,21 +259,45 @@ export interface CompactRequest_PropertiesEntry {
   value: string;
 }
 
+/** What became of the request. */
 export interface CompactResponse {
+  /** Its id; -1 if it was refused. */
   id: bigint;
+  /** INITIATED or REFUSED. */
   state: CompactionState;
+  /** Whether it is in the queue. */
   accepted: boolean;
   /** Why it was refused. */
   errorMessage: string;
 }
 
+/** Request of ShowCompactions. */
 export interface ShowCompactionsRequest {
-  id?: bigint | undefined;
-  database?: string | undefined;
-  table?: string | undefined;
-  partition?: string | undefined;
-  poolName?: string | undefined;
-  type?: CompactionType | undefined;
+  /** Only this one; absent: all. */
+  id?:
+    | bigint
+    | undefined;
+  /** Only of this database; absent: all. */
+  database?:
+    | string
+    | undefined;
+  /** Only of this table; absent: all. */
+  table?:
+    | string
+    | undefined;
+  /** Only of this partition; absent: all. */
+  partition?:
+    | string
+    | undefined;
+  /** Only of this pool; absent: all. */
+  poolName?:
+    | string
+    | undefined;
+  /** Only of this type; absent: all. */
+  type?:
+    | CompactionType
+    | undefined;
+  /** Only in this state; absent: all. */
   state?:
     | CompactionState
     | undefined;
@@ -213,66 +305,97 @@ export interface ShowCompactionsRequest {
   limit: bigint;
 }
 
+/** Answer of ShowCompactions. */
 export interface ShowCompactionsResponse {
   /** Hive's default order: latest of end, start and commit first, waiting ones by enqueue time. */
   compactions: Compaction[];
 }
 
+/** Request of AbortCompactions. */
 export interface AbortCompactionsRequest {
+  /** Requests to abort; what became of each is in the answer, none is an error. */
   ids: bigint[];
 }
 
+/** Answer of AbortCompactions. */
 export interface AbortCompactionsResponse {
+  /** In the order asked. */
   results: AbortCompactionsResponse_Result[];
 }
 
+/** What became of one. */
 export interface AbortCompactionsResponse_Result {
+  /** As asked. */
   id: bigint;
+  /** Whether it was aborted. */
   success: boolean;
+  /** In Hive's words; says why not. */
   message: string;
 }
 
+/** Request of FindNextCompact. */
 export interface FindNextCompactRequest {
+  /** host-thread, unique among all Workers; named in what only the holder of a request may do. */
   workerId: string;
+  /** Version of the Worker's program. */
   workerVersion: string;
   /** Empty: the default pool. */
   poolName: string;
 }
 
+/** Answer of FindNextCompact. */
 export interface FindNextCompactResponse {
+  /** The request, now WORKING and this Worker's; absent: nothing waits. */
   job?: Compaction | undefined;
 }
 
+/** Request of UpdateCompactorState. */
 export interface UpdateCompactorStateRequest {
+  /** The request. NO_SUCH_COMPACTION unless it is WORKING. */
   id: bigint;
+  /** The Worker's transaction. */
   txnId: bigint;
+  /** Write ids up to this one will be merged. */
   highestWriteId: bigint;
 }
 
+/** Answer of UpdateCompactorState. */
 export interface UpdateCompactorStateResponse {
 }
 
+/** Request of MarkCompacted. */
 export interface MarkCompactedRequest {
+  /** The request. NO_SUCH_COMPACTION unless it is WORKING. */
   id: bigint;
   /** Absent: at once (nothing was written). */
-  nextTxnId?: bigint | undefined;
+  nextTxnId?:
+    | bigint
+    | undefined;
+  /** When the Worker's transaction committed, in milliseconds since the epoch. */
   commitTimeMs?: bigint | undefined;
 }
 
+/** Answer of MarkCompacted. */
 export interface MarkCompactedResponse {
 }
 
+/** Request of FinishCompaction. */
 export interface FinishCompactionRequest {
+  /** The request; 0 with `record`. NO_SUCH_COMPACTION if it is not in the queue. */
   id: bigint;
+  /** FAILED, REFUSED, DID_NOT_INITIATE or SUCCEEDED; INITIATED: a Worker gives it up, and it waits again. */
   state: CompactionState;
+  /** Why; empty: what the request already has. */
   errorMessage: string;
   /** For a request that never was in the queue (did not initiate): what to record. */
   record?: Compaction | undefined;
 }
 
+/** Answer of FinishCompaction. */
 export interface FinishCompactionResponse {
 }
 
+/** Request of RevokeWorkers. */
 export interface RevokeWorkersRequest {
   /** Only requests of workers of this host; empty: by age alone. */
   host: string;
@@ -282,10 +405,13 @@ export interface RevokeWorkersRequest {
   olderThanMs: bigint;
 }
 
+/** Answer of RevokeWorkers. */
 export interface RevokeWorkersResponse {
+  /** Requests that wait again. */
   ids: bigint[];
 }
 
+/** Request of FindReadyToClean. */
 export interface FindReadyToCleanRequest {
   /** Below this every snapshot has ended (TransactionService.GetCleanerWatermark). */
   minOpenTxnId: bigint;
@@ -293,44 +419,71 @@ export interface FindReadyToCleanRequest {
   retentionMs: bigint;
 }
 
+/** Answer of FindReadyToClean. */
 export interface FindReadyToCleanResponse {
+  /** Of each resource the one with the lowest write id. */
   compactions: Compaction[];
 }
 
+/** Request of SetCleanerRetry. */
 export interface SetCleanerRetryRequest {
+  /** The request. NO_SUCH_COMPACTION if it is not in the queue. */
   id: bigint;
+  /** Try again so many milliseconds after the commit. */
   retryRetentionMs: bigint;
+  /** Why cleaning failed. */
   errorMessage: string;
 }
 
+/** Answer of SetCleanerRetry. */
 export interface SetCleanerRetryResponse {
 }
 
+/** Request of ForgetCompactions. */
 export interface ForgetCompactionsRequest {
+  /** Name of the database, in lower case. */
   database: string;
-  table?: string | undefined;
+  /** Absent: the whole database. */
+  table?:
+    | string
+    | undefined;
+  /** Only these; empty: the whole table. */
   partitions: string[];
 }
 
+/** Answer of ForgetCompactions. */
 export interface ForgetCompactionsResponse {
 }
 
+/** Request of RenameCompactions. */
 export interface RenameCompactionsRequest {
+  /** Database before. */
   fromDatabase: string;
+  /** Table before. */
   fromTable: string;
-  fromPartition?: string | undefined;
+  /** Partition before; absent: the table with all its partitions. */
+  fromPartition?:
+    | string
+    | undefined;
+  /** Database after. */
   toDatabase: string;
+  /** Table after. */
   toTable: string;
+  /** Partition after; present if from_partition is. */
   toPartition?: string | undefined;
 }
 
+/** Answer of RenameCompactions. */
 export interface RenameCompactionsResponse {
 }
 
+/** Request of PurgeHistory. */
 export interface PurgeHistoryRequest {
 }
 
+/** Answer of PurgeHistory. */
 export interface PurgeHistoryResponse {
+  /** How many entries went. */
   purged: bigint;
 }
 
@@ -3846,6 +3999,7 @@ export const PurgeHistoryResponse: MessageFns<PurgeHistoryResponse> = {
 export interface CompactionService {
   /** Puts a request into the queue, or refuses it if one for the same resource waits or works. */
   compact(request: CompactRequest): Promise<CompactResponse>;
+  /** The queue and its history (SHOW COMPACTIONS). No errors of its own. */
   showCompactions(request: ShowCompactionsRequest): Promise<ShowCompactionsResponse>;
   /** Aborts requests that no Worker has taken. */
   abortCompactions(request: AbortCompactionsRequest): Promise<AbortCompactionsResponse>;
@@ -3863,7 +4017,9 @@ export interface CompactionService {
   findReadyToClean(request: FindReadyToCleanRequest): Promise<FindReadyToCleanResponse>;
   /** Cleaning failed: try again after the retention. */
   setCleanerRetry(request: SetCleanerRetryRequest): Promise<SetCleanerRetryResponse>;
+  /** The requests and history of a dropped database, table or partitions go. */
   forgetCompactions(request: ForgetCompactionsRequest): Promise<ForgetCompactionsResponse>;
+  /** Requests and history follow a renamed table or partition. */
   renameCompactions(request: RenameCompactionsRequest): Promise<RenameCompactionsResponse>;
   /** Purges the history by hive.compactor.history.retention.*. */
   purgeHistory(request: PurgeHistoryRequest): Promise<PurgeHistoryResponse>;
@@ -3885,6 +4041,7 @@ export const CompactionServiceService = {
     responseSerialize: (value: CompactResponse): Buffer => Buffer.from(CompactResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CompactResponse => CompactResponse.decode(value),
   },
+  /** The queue and its history (SHOW COMPACTIONS). No errors of its own. */
   showCompactions: {
     path: "/skep.v1.CompactionService/ShowCompactions" as const,
     requestStream: false as const,
@@ -3990,6 +4147,7 @@ export const CompactionServiceService = {
       Buffer.from(SetCleanerRetryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SetCleanerRetryResponse => SetCleanerRetryResponse.decode(value),
   },
+  /** The requests and history of a dropped database, table or partitions go. */
   forgetCompactions: {
     path: "/skep.v1.CompactionService/ForgetCompactions" as const,
     requestStream: false as const,
@@ -4001,6 +4159,7 @@ export const CompactionServiceService = {
       Buffer.from(ForgetCompactionsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ForgetCompactionsResponse => ForgetCompactionsResponse.decode(value),
   },
+  /** Requests and history follow a renamed table or partition. */
   renameCompactions: {
     path: "/skep.v1.CompactionService/RenameCompactions" as const,
     requestStream: false as const,
@@ -4028,6 +4187,7 @@ export const CompactionServiceService = {
 export interface CompactionServiceServer extends UntypedServiceImplementation {
   /** Puts a request into the queue, or refuses it if one for the same resource waits or works. */
   compact: handleUnaryCall<CompactRequest, CompactResponse>;
+  /** The queue and its history (SHOW COMPACTIONS). No errors of its own. */
   showCompactions: handleUnaryCall<ShowCompactionsRequest, ShowCompactionsResponse>;
   /** Aborts requests that no Worker has taken. */
   abortCompactions: handleUnaryCall<AbortCompactionsRequest, AbortCompactionsResponse>;
@@ -4045,7 +4205,9 @@ export interface CompactionServiceServer extends UntypedServiceImplementation {
   findReadyToClean: handleUnaryCall<FindReadyToCleanRequest, FindReadyToCleanResponse>;
   /** Cleaning failed: try again after the retention. */
   setCleanerRetry: handleUnaryCall<SetCleanerRetryRequest, SetCleanerRetryResponse>;
+  /** The requests and history of a dropped database, table or partitions go. */
   forgetCompactions: handleUnaryCall<ForgetCompactionsRequest, ForgetCompactionsResponse>;
+  /** Requests and history follow a renamed table or partition. */
   renameCompactions: handleUnaryCall<RenameCompactionsRequest, RenameCompactionsResponse>;
   /** Purges the history by hive.compactor.history.retention.*. */
   purgeHistory: handleUnaryCall<PurgeHistoryRequest, PurgeHistoryResponse>;

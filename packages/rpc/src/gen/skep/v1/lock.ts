@@ -11,10 +11,15 @@ import { DataOperation, dataOperationFromJSON, dataOperationToJSON } from "./tra
 
 /** HL_LOCK_TYPE: r, w, e, x. */
 export enum LockType {
+  /** LOCK_TYPE_UNSPECIFIED - Not allowed in a request: INVALID_REQUEST. */
   LOCK_TYPE_UNSPECIFIED = 0,
+  /** LOCK_TYPE_SHARED_READ - `r`: readers; any number together, also beside writers. */
   LOCK_TYPE_SHARED_READ = 1,
+  /** LOCK_TYPE_SHARED_WRITE - `w`: UPDATE and DELETE where conflicts are found at commit; beside readers and each other. */
   LOCK_TYPE_SHARED_WRITE = 2,
+  /** LOCK_TYPE_EXCLUSIVE - `e`: DROP, ALTER and the like; beside nothing. */
   LOCK_TYPE_EXCLUSIVE = 3,
+  /** LOCK_TYPE_EXCL_WRITE - `x`: one writer (INSERT OVERWRITE, UPDATE under hive.txn.xlock.write); beside readers only. */
   LOCK_TYPE_EXCL_WRITE = 4,
   UNRECOGNIZED = -1,
 }
@@ -61,10 +66,15 @@ export function lockTypeToJSON(object: LockType): string {
   }
 }
 
+/** How much a lock covers. */
 export enum LockLevel {
+  /** LOCK_LEVEL_UNSPECIFIED - Follows from which of table and partition are named; another level must fit them: INVALID_REQUEST. */
   LOCK_LEVEL_UNSPECIFIED = 0,
+  /** LOCK_LEVEL_DB - A database. SHARED_READ keeps it from being dropped, and nobody from dropping a table in it. */
   LOCK_LEVEL_DB = 1,
+  /** LOCK_LEVEL_TABLE - A table with all its partitions. */
   LOCK_LEVEL_TABLE = 2,
+  /** LOCK_LEVEL_PARTITION - One partition. */
   LOCK_LEVEL_PARTITION = 3,
   UNRECOGNIZED = -1,
 }
@@ -106,11 +116,17 @@ export function lockLevelToJSON(object: LockLevel): string {
   }
 }
 
+/** Where a lock request is. HL_LOCK_STATE: a, w. */
 export enum LockState {
+  /** LOCK_STATE_UNSPECIFIED - Never answered. */
   LOCK_STATE_UNSPECIFIED = 0,
+  /** LOCK_STATE_ACQUIRED - Held. */
   LOCK_STATE_ACQUIRED = 1,
+  /** LOCK_STATE_WAITING - Another is in the way; poll with CheckLock. */
   LOCK_STATE_WAITING = 2,
+  /** LOCK_STATE_ABORT - The transaction was aborted meanwhile (Hive's protocol; skep answers TXN_ABORTED instead). */
   LOCK_STATE_ABORT = 3,
+  /** LOCK_STATE_NOT_ACQUIRED - Refused instead of waiting; the request is gone. */
   LOCK_STATE_NOT_ACQUIRED = 4,
   UNRECOGNIZED = -1,
 }
@@ -157,23 +173,39 @@ export function lockStateToJSON(object: LockState): string {
   }
 }
 
+/** One lock of a request. */
 export interface LockComponent {
+  /** What kind of lock. */
   type: LockType;
+  /** What it covers. */
   level: LockLevel;
+  /** Name of the database, in lower case. */
   database: string;
-  table?: string | undefined;
-  partition?: string | undefined;
+  /** Absent: the database itself. */
+  table?:
+    | string
+    | undefined;
+  /** Name of the partition, `k1=v1/k2=v2`; absent: the table as a whole. */
+  partition?:
+    | string
+    | undefined;
+  /** What it is for; UPDATE and DELETE take part in conflict checks. */
   operation: DataOperation;
   /** An ACID table: what is written is recorded for conflict checks (TXN_COMPONENTS). */
   isTransactional: boolean;
+  /** The partitions are known later only (AddDynamicPartitions). */
   isDynamicPartitionWrite: boolean;
 }
 
+/** Locks to hold together. */
 export interface LockRequest {
+  /** At least one. */
   components: LockComponent[];
   /** 0: a lock without a transaction. */
   txnId: bigint;
+  /** Whose locks they are, for SHOW LOCKS; must be the user that the call is made for. */
   user: string;
+  /** The host that asks, for SHOW LOCKS. */
   host: string;
   /** The query's id. */
   agentInfo: string;
@@ -183,90 +215,159 @@ export interface LockRequest {
   exclusiveCtas: boolean;
 }
 
+/** What became of a lock request. */
 export interface LockResponse {
+  /** The request's id, for CheckLock and Unlock (HL_LOCK_EXT_ID). */
   lockId: bigint;
+  /** ACQUIRED, WAITING or NOT_ACQUIRED. */
   state: LockState;
   /** Says who blocks, for WAITING and NOT_ACQUIRED. */
   errorMessage: string;
+  /** The first lock in the way, for WAITING and NOT_ACQUIRED. */
   blockedBy?: BlockingLock | undefined;
 }
 
+/** A lock that is in another's way. */
 export interface BlockingLock {
+  /** Its request's id. */
   lockId: bigint;
+  /** Which lock of the request, from 1 (HL_LOCK_INT_ID). */
   internalId: bigint;
+  /** Its transaction; 0: none. */
   txnId: bigint;
+  /** Its type. */
   type: LockType;
+  /** ACQUIRED, or WAITING: it asked before. */
   state: LockState;
+  /** Name of the database, in lower case. */
   database: string;
-  table?: string | undefined;
-  partition?: string | undefined;
+  /** Absent: it is on the database. */
+  table?:
+    | string
+    | undefined;
+  /** Name of the partition, `k1=v1/k2=v2`; absent: the table as a whole. */
+  partition?:
+    | string
+    | undefined;
+  /** Whose it is. */
   user: string;
+  /** Where it was asked for. */
   host: string;
+  /** The query that asked for it. */
   agentInfo: string;
   /** 0 while it waits itself. */
   acquiredAtMs: bigint;
 }
 
+/** Request of CheckLock. */
 export interface CheckLockRequest {
+  /** As Lock answered it. NO_SUCH_LOCK if it is gone. */
   lockId: bigint;
 }
 
+/** Request of Unlock. */
 export interface UnlockRequest {
+  /** As Lock answered it. TXN_OPEN if it is held by an open transaction. */
   lockId: bigint;
 }
 
+/** Answer of Unlock. */
 export interface UnlockResponse {
 }
 
+/** Request of HeartbeatLock. */
 export interface HeartbeatLockRequest {
+  /** As Lock answered it; 0: does nothing. NO_SUCH_LOCK if it is gone. */
   lockId: bigint;
 }
 
+/** Answer of HeartbeatLock. */
 export interface HeartbeatLockResponse {
 }
 
+/** Request of ReleaseTxnLocks. */
 export interface ReleaseTxnLocksRequest {
+  /** All locks of these transactions go; ids without locks, and 0, are passed over. */
   txnIds: bigint[];
 }
 
+/** Answer of ReleaseTxnLocks. */
 export interface ReleaseTxnLocksResponse {
 }
 
+/** Request of ShowLocks. */
 export interface ShowLocksRequest {
-  database?: string | undefined;
-  table?: string | undefined;
-  partition?: string | undefined;
+  /** Only locks in this database; absent: all. */
+  database?:
+    | string
+    | undefined;
+  /** Only locks on this table; absent: all. */
+  table?:
+    | string
+    | undefined;
+  /** Only locks on this partition; absent: all. */
+  partition?:
+    | string
+    | undefined;
+  /** Only locks of this transaction; absent: all. */
   txnId?: bigint | undefined;
 }
 
+/** Answer of ShowLocks. */
 export interface ShowLocksResponse {
   /** Acquired ones first, then by type, then by id. */
   locks: LockInfo[];
 }
 
+/** A lock as SHOW LOCKS shows it. */
 export interface LockInfo {
+  /** Its request's id. */
   lockId: bigint;
+  /** Which lock of the request, from 1. */
   internalId: bigint;
+  /** Name of the database, in lower case. */
   database: string;
-  table?: string | undefined;
-  partition?: string | undefined;
+  /** Absent: it is on the database. */
+  table?:
+    | string
+    | undefined;
+  /** Name of the partition, `k1=v1/k2=v2`; absent: the table as a whole. */
+  partition?:
+    | string
+    | undefined;
+  /** ACQUIRED or WAITING. */
   state: LockState;
+  /** Its type. */
   type: LockType;
   /** 0: none. */
   txnId: bigint;
+  /** Last sign of life of a lock without a transaction, in milliseconds since the epoch; 0 for others. */
   lastHeartbeatMs: bigint;
-  acquiredAtMs?: bigint | undefined;
+  /** When it was granted, in milliseconds since the epoch; absent while it waits. */
+  acquiredAtMs?:
+    | bigint
+    | undefined;
+  /** Whose it is. */
   user: string;
+  /** Where it was asked for. */
   host: string;
+  /** The query that asked for it. */
   agentInfo: string;
-  blockedByLockId?: bigint | undefined;
+  /** The request that it waits for. */
+  blockedByLockId?:
+    | bigint
+    | undefined;
+  /** Which lock of that request. */
   blockedByInternalId?: bigint | undefined;
 }
 
+/** Request of RemoveExpiredLocks. */
 export interface RemoveExpiredLocksRequest {
 }
 
+/** Answer of RemoveExpiredLocks. */
 export interface RemoveExpiredLocksResponse {
+  /** Requests that were removed, ascending. */
   removedLockIds: bigint[];
 }
 
@@ -2243,6 +2344,7 @@ export interface LockService {
   heartbeatLock(request: HeartbeatLockRequest): Promise<HeartbeatLockResponse>;
   /** Commit and abort release a transaction's locks with it. */
   releaseTxnLocks(request: ReleaseTxnLocksRequest): Promise<ReleaseTxnLocksResponse>;
+  /** Locks held and waited for, with what each waits for (SHOW LOCKS). No errors of its own. */
   showLocks(request: ShowLocksRequest): Promise<ShowLocksResponse>;
   /** Removes locks without a transaction that had no heartbeat for hive.txn.timeout, and locks of ended transactions. */
   removeExpiredLocks(request: RemoveExpiredLocksRequest): Promise<RemoveExpiredLocksResponse>;
@@ -2314,6 +2416,7 @@ export const LockServiceService = {
       Buffer.from(ReleaseTxnLocksResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReleaseTxnLocksResponse => ReleaseTxnLocksResponse.decode(value),
   },
+  /** Locks held and waited for, with what each waits for (SHOW LOCKS). No errors of its own. */
   showLocks: {
     path: "/skep.v1.LockService/ShowLocks" as const,
     requestStream: false as const,
@@ -2355,6 +2458,7 @@ export interface LockServiceServer extends UntypedServiceImplementation {
   heartbeatLock: handleUnaryCall<HeartbeatLockRequest, HeartbeatLockResponse>;
   /** Commit and abort release a transaction's locks with it. */
   releaseTxnLocks: handleUnaryCall<ReleaseTxnLocksRequest, ReleaseTxnLocksResponse>;
+  /** Locks held and waited for, with what each waits for (SHOW LOCKS). No errors of its own. */
   showLocks: handleUnaryCall<ShowLocksRequest, ShowLocksResponse>;
   /** Removes locks without a transaction that had no heartbeat for hive.txn.timeout, and locks of ended transactions. */
   removeExpiredLocks: handleUnaryCall<RemoveExpiredLocksRequest, RemoveExpiredLocksResponse>;

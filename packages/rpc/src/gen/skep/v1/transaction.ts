@@ -10,13 +10,19 @@ import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-j
 
 /** TXNS.TXN_TYPE. */
 export enum TxnType {
-  /** TXN_TYPE_UNSPECIFIED - DEFAULT in Hive, code 0 */
+  /** TXN_TYPE_UNSPECIFIED - DEFAULT in Hive, code 0: reads and writes. */
   TXN_TYPE_UNSPECIFIED = 0,
+  /** TXN_TYPE_REPL_CREATED - Replayed from another warehouse. */
   TXN_TYPE_REPL_CREATED = 1,
+  /** TXN_TYPE_READ_ONLY - Writes nothing, and leaves nothing behind at its commit. */
   TXN_TYPE_READ_ONLY = 2,
+  /** TXN_TYPE_COMPACTION - Of a Worker. */
   TXN_TYPE_COMPACTION = 3,
+  /** TXN_TYPE_MATER_VIEW_REBUILD - Rebuild of a materialized view. */
   TXN_TYPE_MATER_VIEW_REBUILD = 4,
+  /** TXN_TYPE_SOFT_DELETE - Drop of a table or partition whose files the Cleaner removes. */
   TXN_TYPE_SOFT_DELETE = 5,
+  /** TXN_TYPE_REBALANCE_COMPACTION - Of a Worker that rebalances. */
   TXN_TYPE_REBALANCE_COMPACTION = 6,
   UNRECOGNIZED = -1,
 }
@@ -75,12 +81,19 @@ export function txnTypeToJSON(object: TxnType): string {
 
 /** What a lock or a write component is for (Hive's DataOperationType). */
 export enum DataOperation {
+  /** DATA_OPERATION_UNSPECIFIED - Not allowed in a write component: INVALID_REQUEST. */
   DATA_OPERATION_UNSPECIFIED = 0,
+  /** DATA_OPERATION_SELECT - Reads. As a write component: INVALID_REQUEST. */
   DATA_OPERATION_SELECT = 1,
+  /** DATA_OPERATION_INSERT - Adds rows; conflicts with nothing (TC_OPERATION_TYPE `i`). */
   DATA_OPERATION_INSERT = 2,
+  /** DATA_OPERATION_UPDATE - Changes rows; conflicts with updates and deletes that committed meanwhile (`u`). */
   DATA_OPERATION_UPDATE = 3,
+  /** DATA_OPERATION_DELETE - Removes rows; conflicts likewise (`d`). */
   DATA_OPERATION_DELETE = 4,
+  /** DATA_OPERATION_UNSET - Not said. As a write component: INVALID_REQUEST. */
   DATA_OPERATION_UNSET = 5,
+  /** DATA_OPERATION_NO_TXN - Not a transactional write. As a write component: INVALID_REQUEST. */
   DATA_OPERATION_NO_TXN = 6,
   /** DATA_OPERATION_COMPACT - Written by the compactor (TC_OPERATION_TYPE 'c'). */
   DATA_OPERATION_COMPACT = 7,
@@ -144,11 +157,15 @@ export function dataOperationToJSON(object: DataOperation): string {
   }
 }
 
+/** Where a transaction is. */
 export enum TxnState {
   /** TXN_STATE_UNSPECIFIED - Never seen, or forgotten. */
   TXN_STATE_UNSPECIFIED = 0,
+  /** TXN_STATE_OPEN - Neither committed nor aborted. */
   TXN_STATE_OPEN = 1,
+  /** TXN_STATE_ABORTED - Its writes are never seen. */
   TXN_STATE_ABORTED = 2,
+  /** TXN_STATE_COMMITTED - Its writes are seen by snapshots taken after. */
   TXN_STATE_COMMITTED = 3,
   UNRECOGNIZED = -1,
 }
@@ -192,30 +209,40 @@ export function txnStateToJSON(object: TxnState): string {
 
 /** A table, or a partition of it. */
 export interface Resource {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
+  /** Name of the partition, `k1=v1/k2=v2`; absent: the table as a whole. */
   partition?: string | undefined;
 }
 
+/** Request of OpenTxns. */
 export interface OpenTxnsRequest {
   /** How many, at least 1; more than hive.txn.max.open.batch are cut to that. */
   count: number;
+  /** Whose transactions they are; must be the user that the call is made for. */
   user: string;
+  /** Where the holder runs. */
   host: string;
   /**
    * Who holds the transaction, free text kept in TXNS.TXN_AGENT_INFO (at most 128 characters); skep's processes write
    * `skep:PID:START` so that a dead holder on the same host is noticed at once.
    */
   agentInfo: string;
+  /** Of all of them. */
   type: TxnType;
 }
 
+/** Answer of OpenTxns. */
 export interface OpenTxnsResponse {
   /** Ascending. */
   txnIds: bigint[];
 }
 
+/** Request of CommitTxn. */
 export interface CommitTxnRequest {
+  /** NO_SUCH_TXN if it is unknown, TXN_ABORTED if it was aborted. */
   txnId: bigint;
   /** hive.txn.xlock.write: writers hold EXCL_WRITE locks, so the write-set check is left out. Default true, as in Hive's API. */
   exclWriteEnabled?:
@@ -228,44 +255,57 @@ export interface CommitTxnRequest {
   validTxns?: string | undefined;
 }
 
+/** Answer of CommitTxn. */
 export interface CommitTxnResponse {
   /** The highest transaction id at the commit (CQ_NEXT_TXN_ID of a compaction): snapshots of later transactions see the result. */
   commitId: bigint;
+  /** Milliseconds since the epoch. */
   commitTimeMs: bigint;
 }
 
+/** Request of AbortTxns. */
 export interface AbortTxnsRequest {
+  /** In any order. */
   txnIds: bigint[];
   /** Hive's reason code (TxnErrorMsg): 50001 ABORT TRANSACTIONS, 50004 heartbeat time-out, 50005 rollback, 50006 compaction. */
   reasonCode: number;
 }
 
+/** Answer of AbortTxns. */
 export interface AbortTxnsResponse {
+  /** Were open, and are aborted now. */
   abortedTxnIds: bigint[];
   /** Unknown, committed or already aborted. */
   skippedTxnIds: bigint[];
 }
 
+/** Request of HeartbeatTxns. */
 export interface HeartbeatTxnsRequest {
+  /** In any order. */
   txnIds: bigint[];
 }
 
+/** Answer of HeartbeatTxns. */
 export interface HeartbeatTxnsResponse {
+  /** Are aborted: the work on them is lost. */
   abortedTxnIds: bigint[];
   /** Unknown or committed. */
   noSuchTxnIds: bigint[];
 }
 
+/** Request of GetValidTxns. */
 export interface GetValidTxnsRequest {
   /** The reader's own transaction: ids above it are not seen. Absent: all up to the highest. */
   txnId?: bigint | undefined;
 }
 
+/** Answer of GetValidTxns. */
 export interface GetValidTxnsResponse {
   /** hwm:minOpen:open:aborted */
   validTxns: string;
 }
 
+/** Request of GetValidWriteIds. */
 export interface GetValidWriteIdsRequest {
   /** database.table, in lower case. */
   tables: string[];
@@ -277,41 +317,61 @@ export interface GetValidWriteIdsRequest {
   ownTxnId?: bigint | undefined;
 }
 
+/** Answer of GetValidWriteIds. */
 export interface GetValidWriteIdsResponse {
   /** database.table:hwm:minOpen:open:aborted, in the order asked for. */
   validWriteIds: string[];
 }
 
+/** Request of AllocateTableWriteIds. */
 export interface AllocateTableWriteIdsRequest {
+  /** Open transactions, at least one, none READ_ONLY. NO_SUCH_TXN, TXN_ABORTED, INVALID_REQUEST. */
   txnIds: bigint[];
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
   /** Drops the transaction's old write id and gives a new one: a statement is planned anew on a newer snapshot. */
   reallocate: boolean;
 }
 
+/** Answer of AllocateTableWriteIds. */
 export interface AllocateTableWriteIdsResponse {
+  /** By transaction id, ascending. */
   txnToWriteIds: TxnToWriteId[];
 }
 
+/** The write id that a transaction has in a table. */
 export interface TxnToWriteId {
+  /** The transaction. */
   txnId: bigint;
+  /** From 1 on, counted for each table. */
   writeId: bigint;
 }
 
+/** Request of SeedWriteId. */
 export interface SeedWriteIdRequest {
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
   /** The last write id taken by what was there before: the next allocated is one more. */
   seedWriteId: bigint;
 }
 
+/** Answer of SeedWriteId. */
 export interface SeedWriteIdResponse {
 }
 
+/** Something that a transaction writes (TXN_COMPONENTS). */
 export interface WriteComponent {
-  resource?: Resource | undefined;
+  /** What is written. INVALID_REQUEST without database and table. */
+  resource?:
+    | Resource
+    | undefined;
+  /** INSERT, UPDATE, DELETE or COMPACT. */
   operation: DataOperation;
+  /** The partitions are known later only (AddDynamicPartitions). */
   isDynamicPartitionWrite: boolean;
   /**
    * For DATA_OPERATION_COMPACT: the highest write id that is compacted (TC_WRITEID). Others have the write id that the
@@ -320,58 +380,87 @@ export interface WriteComponent {
   writeId?: bigint | undefined;
 }
 
+/** Request of AddWriteComponents. */
 export interface AddWriteComponentsRequest {
+  /** NO_SUCH_TXN, TXN_ABORTED. */
   txnId: bigint;
+  /** What is recorded already is left as it is. */
   components: WriteComponent[];
 }
 
+/** Answer of AddWriteComponents. */
 export interface AddWriteComponentsResponse {
 }
 
+/** Request of AddDynamicPartitions. */
 export interface AddDynamicPartitionsRequest {
+  /** NO_SUCH_TXN, TXN_ABORTED. */
   txnId: bigint;
+  /** The transaction's write id in the table. */
   writeId: bigint;
+  /** Name of the database, in lower case. */
   database: string;
+  /** Name of the table, in lower case. */
   table: string;
   /** k1=v1/k2=v2 */
   partitions: string[];
+  /** INSERT, UPDATE or DELETE. */
   operation: DataOperation;
 }
 
+/** Answer of AddDynamicPartitions. */
 export interface AddDynamicPartitionsResponse {
 }
 
+/** Request of GetTxnStates. */
 export interface GetTxnStatesRequest {
+  /** In any order, also repeated. */
   txnIds: bigint[];
 }
 
+/** Answer of GetTxnStates. */
 export interface GetTxnStatesResponse {
   /** Parallel to the ids asked for. */
   states: TxnState[];
 }
 
+/** Request of ShowTxns. */
 export interface ShowTxnsRequest {
 }
 
+/** Answer of ShowTxns. */
 export interface ShowTxnsResponse {
+  /** The highest transaction id given out. */
   highWatermark: bigint;
+  /** Open and aborted ones, ascending. */
   txns: TxnInfo[];
 }
 
+/** A transaction as SHOW TRANSACTIONS shows it. */
 export interface TxnInfo {
+  /** Its id. */
   txnId: bigint;
+  /** OPEN or ABORTED. */
   state: TxnState;
+  /** Milliseconds since the epoch. */
   startedMs: bigint;
+  /** Milliseconds since the epoch. */
   lastHeartbeatMs: bigint;
+  /** Whose it is. */
   user: string;
+  /** Where its holder runs. */
   host: string;
+  /** Who holds it (OpenTxnsRequest.agent_info). */
   agentInfo: string;
   /** Why it was aborted (TXNS.TXN_META_INFO), empty if it is open. */
   metaInfo: string;
+  /** Its type. */
   type: TxnType;
 }
 
+/** Request of GetLatestConflictingCommit. */
 export interface GetLatestConflictingCommitRequest {
+  /** The transaction whose snapshot is judged. */
   txnId: bigint;
   /** The snapshot the transaction reads by: commits that it sees are left out. Absent: all since the transaction was opened. */
   validTxns?:
@@ -381,6 +470,7 @@ export interface GetLatestConflictingCommitRequest {
   overwritten: Resource[];
 }
 
+/** Answer of GetLatestConflictingCommit. */
 export interface GetLatestConflictingCommitResponse {
   /**
    * The highest transaction in WRITE_SET with txn_id <= its commit id, on a resource that this transaction updates or
@@ -393,7 +483,9 @@ export interface GetLatestConflictingCommitResponse {
   resource?: Resource | undefined;
 }
 
+/** Request of ForgetResource. */
 export interface ForgetResourceRequest {
+  /** Name of the database, in lower case. */
   database: string;
   /** Absent: the whole database. */
   table?:
@@ -403,17 +495,25 @@ export interface ForgetResourceRequest {
   partitions: string[];
 }
 
+/** Answer of ForgetResource. */
 export interface ForgetResourceResponse {
 }
 
+/** Request of RenameResource. */
 export interface RenameResourceRequest {
-  from?: Resource | undefined;
+  /** Its name before. Without table: a database. */
+  from?:
+    | Resource
+    | undefined;
+  /** Its name after, of the same kind. */
   to?: Resource | undefined;
 }
 
+/** Answer of RenameResource. */
 export interface RenameResourceResponse {
 }
 
+/** Request of FindCompactionCandidates. */
 export interface FindCompactionCandidatesRequest {
   /** Aborted transactions a resource must have, at least (hive.compactor.abortedtxn.threshold); more than this many. */
   abortedThreshold: number;
@@ -423,13 +523,21 @@ export interface FindCompactionCandidatesRequest {
   sinceMs: bigint;
 }
 
+/** Answer of FindCompactionCandidates. */
 export interface FindCompactionCandidatesResponse {
+  /** Each resource once for committed writes, once for aborted ones. */
   candidates: CompactionCandidate[];
 }
 
+/** A resource that may need compaction. */
 export interface CompactionCandidate {
-  resource?: Resource | undefined;
+  /** Table or partition. */
+  resource?:
+    | Resource
+    | undefined;
+  /** Its oldest aborted transaction is older than aborted_time_threshold_ms. */
   hasOldAbort: boolean;
+  /** It has more aborted transactions than aborted_threshold. */
   tooManyAborts: boolean;
   /** Smallest transaction open on this resource, if any; for cleaning up aborted data only. */
   minOpenWriteTxnId?:
@@ -439,9 +547,11 @@ export interface CompactionCandidate {
   highestAbortedWriteId?: bigint | undefined;
 }
 
+/** Request of GetCleanerWatermark. */
 export interface GetCleanerWatermarkRequest {
 }
 
+/** Answer of GetCleanerWatermark. */
 export interface GetCleanerWatermarkResponse {
   /** min(smallest open transaction, smallest that an open one needs, highest + 1). */
   minOpenTxnId: bigint;
@@ -449,7 +559,9 @@ export interface GetCleanerWatermarkResponse {
   validTxns: string;
 }
 
+/** Request of MarkCleaned. */
 export interface MarkCleanedRequest {
+  /** Table or partition whose files were removed. */
   resource?:
     | Resource
     | undefined;
@@ -463,16 +575,21 @@ export interface MarkCleanedRequest {
   compactionTxnId?: bigint | undefined;
 }
 
+/** Answer of MarkCleaned. */
 export interface MarkCleanedResponse {
 }
 
+/** Request of RunHousekeeping. */
 export interface RunHousekeepingRequest {
   /** Also aborts the transactions of this host whose holder (agent_info) is no longer running. */
   abortDeadHolders: boolean;
 }
 
+/** Answer of RunHousekeeping. */
 export interface RunHousekeepingResponse {
+  /** Aborted because they had no heartbeat for hive.txn.timeout. */
   timedOutTxnIds: bigint[];
+  /** Aborted because their holder is gone. */
   deadHolderTxnIds: bigint[];
 }
 
