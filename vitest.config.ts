@@ -9,5 +9,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', 'test/interop/**'],
     testTimeout: 60_000,
     pool: 'forks',
+    // MariaDB for the suites that ask for it.
+    globalSetup: ['packages/metadb/test/global-setup.ts'],
   },
 });

@@ -3,17 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BugError, ManualClock, systemClock } from '@skep/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chunked, type Database, DatabaseError, idList, type Migration, openDatabase } from './index.js';
+import { chunked, createTables, type Database, DatabaseError, idList, type Migration, openDatabase } from './index.js';
 
 const create: Migration = {
   id: 'test/001-create',
   async up(tx) {
-    await tx.build((knex) =>
-      knex.schema.createTable('T', (t) => {
-        t.bigInteger('ID').notNullable().primary();
-        t.string('NAME', 20);
-      }),
-    );
+    await createTables(tx, [{ name: 'T', columns: 'ID bigint NOT NULL PRIMARY KEY, NAME varchar(20)' }]);
   },
 };
 
@@ -55,18 +50,18 @@ describe('values', () => {
     });
   });
 
-  it('come back from statements that knex builds', async () => {
+  it('come back from several statements at once', async () => {
     const on = await open();
-    const rows = await on.transaction(async (tx) => {
-      await tx.build((knex) =>
-        knex('T').insert([
-          { ID: 1n, NAME: 'a' },
-          { ID: 2n, NAME: 'b' },
-        ]),
-      );
-      return tx.build((knex) => knex('T').select('ID').where('NAME', 'b'));
+    const [inserted, rows] = await on.transaction(async (tx) => {
+      const results = await tx.runAll([
+        ['INSERT INTO T (ID, NAME) VALUES (1, ?), (2, ?)', ['a', 'b']],
+        ["UPDATE T SET NAME = 'c' WHERE ID = 2"],
+        ['DELETE FROM T WHERE ID = 7'],
+      ]);
+      return [results, await tx.allOf([['SELECT ID FROM T WHERE NAME = ?', ['c']], ['SELECT ID FROM T WHERE ID = 9']])];
     });
-    expect(rows).toEqual([{ ID: 2n }]);
+    expect(inserted.map((result) => result.changes)).toEqual([2, 1, 0]);
+    expect(rows).toEqual([[{ ID: 2n }], []]);
   });
 
   it('are read at the clock of the database', async () => {
@@ -238,7 +233,7 @@ describe('what is wrong with the file', () => {
   });
 
   it('another kind of address, whose password is not shown', async () => {
-    const failed = openDatabase({ url: 'mysql://user:secret@host/db' });
+    const failed = openDatabase({ url: 'postgres://user:secret@host/db' });
     await expect(failed).rejects.toMatchObject({ code: 'DATABASE_URL' });
     await expect(failed).rejects.not.toThrow('secret');
   });

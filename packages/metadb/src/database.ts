@@ -1,5 +1,4 @@
 import type { Clock } from '@skep/core';
-import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 
 /** What may stand for a `?`. Whole numbers go in as 64-bit integers, booleans as 1 and 0, undefined as NULL. */
@@ -11,12 +10,17 @@ export type Row = Record<string, bigint | number | string | Uint8Array | null>;
 export interface RunResult {
   /** Rows inserted, updated or deleted. */
   readonly changes: number;
-  /** The id an auto-increment column gave to the last row inserted. */
+  /** The ids an auto-increment column gave to the first and the last row inserted; those between lie evenly between. */
+  readonly firstId: bigint;
   readonly lastId: bigint;
 }
 
+/** A statement and what stands for its `?`. */
+export type Statement = readonly [sql: string, params?: readonly SqlValue[]];
+
 /**
- * One database transaction. Never call another service or open another transaction while it is open: with SQLite there
+ * One database transaction. With MySQL it reads what others have committed by each statement (READ COMMITTED, as Hive):
+ * what must not change until the end is read with `dialect.forUpdate`. Never call another service or open another transaction while it is open: with SQLite there
  * is one connection, and the call would wait for itself (until `maxHoldMs`, when it fails).
  */
 export interface Tx {
@@ -26,8 +30,10 @@ export interface Tx {
   column<V = Row[string]>(sql: string, params?: readonly SqlValue[]): Promise<V[]>;
   get<R = Row>(sql: string, params?: readonly SqlValue[]): Promise<R | undefined>;
   run(sql: string, params?: readonly SqlValue[]): Promise<RunResult>;
-  /** Runs what knex builds: schema changes and statements that are not hot (loading knex takes 60 ms, building is slow). */
-  build<R = Row>(make: (knex: Knex) => Knex.QueryBuilder | Knex.SchemaBuilder): Promise<R[]>;
+  /** Statements of which none needs another's answer: one round trip to a server. */
+  runAll(statements: readonly Statement[]): Promise<RunResult[]>;
+  /** Queries of which none needs another's answer: one round trip to a server. */
+  allOf(queries: readonly Statement[]): Promise<Row[][]>;
   /** The database's clock in epoch milliseconds: what Hive writes into its time columns. */
   now(): Promise<bigint>;
 }
@@ -35,9 +41,11 @@ export interface Tx {
 export interface TransactionOptions {
   /**
    * False: a power cut may undo it (never a crash of the process, and never without undoing all that came later too).
-   * For what means nothing after a power cut, like locks and heartbeats: spares the fsync.
+   * For what means nothing after a power cut, like locks and heartbeats: spares SQLite's fsync.
    */
   readonly durable?: boolean;
+  /** Ends the wait for the database, and what is tried again. A commit under way is waited for. */
+  readonly signal?: AbortSignal;
 }
 
 /** The metastore's database behind a few methods; each service keeps its own tables in it. */
@@ -46,10 +54,14 @@ export interface Database {
   readonly clock: Clock;
   /** The file or address, without password. */
   readonly path: string;
-  /** Runs `fn` in a write transaction: all or nothing, one at a time with SQLite. Concurrent ones share a commit. */
+  /**
+   * Runs `fn` in a write transaction: all or nothing. One at a time with SQLite, where concurrent ones share a commit; at
+   * the same time with MySQL, where `fn` may be run again after a deadlock or a lost connection: it must do nothing that
+   * is not undone with the transaction.
+   */
   transaction<T>(fn: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Runs `fn` on one consistent snapshot. `fn` must only read, and may be run again. */
-  read<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  read<T>(fn: (tx: Tx) => Promise<T>, options?: Pick<TransactionOptions, 'signal'>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -57,11 +69,15 @@ export interface Database {
 export interface Migration {
   /** `owner/number-name`, like `txn-manager/001-transaction-tables`: applied once, in the order given. */
   readonly id: string;
+  /**
+   * MySQL commits every change of schema by itself. A process that dies half-way leaves a half, and Hive's tables may be
+   * there already: it must be able to start over on what it finds (`createTables`, `insertMissing`).
+   */
   up(tx: Tx): Promise<void>;
 }
 
 export interface OpenDatabaseOptions {
-  /** `sqlite:PATH` or `sqlite::memory:`. */
+  /** `sqlite:PATH`, `sqlite::memory:` or `mysql://USER:PASSWORD@HOST:PORT/DB` (MariaDB too). */
   readonly url: string;
   readonly clock?: Clock;
   /** Of all packages that keep tables there. */

@@ -6,8 +6,10 @@ import type { SqlValue } from './database.js';
  */
 export interface Dialect {
   readonly name: 'sqlite' | 'mysql';
-  /** Appended to a SELECT that must hold the row until commit. SQLite's write transactions hold the whole file. */
+  /** Appended to a SELECT that must hold the rows until commit. SQLite's write transactions hold the whole file. */
   readonly forUpdate: string;
+  /** The same, beside others who only share them. */
+  readonly forShare: string;
   /**
    * Auto-increment ids become visible in their order, so a missing id is never one that is still being written. False
    * with MySQL, where Hive counts gaps below young rows as open (TxnHandler.getOpenTxns).
@@ -15,20 +17,62 @@ export interface Dialect {
   readonly idsAppearInOrder: boolean;
   /** Equality that takes two NULLs as equal. */
   nullSafeEquals(left: string, right: string): string;
-  /** A value for a `timestamp` column. */
+  /** A value for a `timestamp` column, or to compare one with. */
   timestamp(epochMs: bigint): SqlValue;
   /** Starts an INSERT that leaves out rows whose key is there. */
   readonly insertIgnore: string;
+  /** Tells whether the table `?` is there. */
+  readonly tableExists: string;
+  /** Follows the type of a column that holds what users write, in any script. Compares by bytes. */
+  readonly text: string;
+  /** The same without a length limit. */
+  readonly longText: string;
+  /** Type of an id that the database counts, which is the table's key. */
+  readonly autoIncrement: string;
+  /** Ends a CREATE TABLE. Columns that do not say otherwise are latin1 as in Hive's schema. */
+  readonly tableOptions: string;
+}
+
+function utc(epochMs: bigint): string {
+  return new Date(Number(epochMs)).toISOString().replace('T', ' ');
 }
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
   forUpdate: '',
+  forShare: '',
   idsAppearInOrder: true,
   insertIgnore: 'INSERT OR IGNORE INTO',
   nullSafeEquals: (left, right) => `${left} IS ${right}`,
-  timestamp: (epochMs) => new Date(Number(epochMs)).toISOString().replace('T', ' ').slice(0, 23),
+  timestamp: (epochMs) => utc(epochMs).slice(0, 23),
+  tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+  text: '',
+  longText: 'text',
+  autoIncrement: 'integer NOT NULL PRIMARY KEY AUTOINCREMENT',
+  tableOptions: '',
 };
+
+/**
+ * MySQL and MariaDB. Their binary collations of old take `a` and `a ` as equal; each has its own without that.
+ * Time stamps have seconds in Hive's schema and begin with the second after the epoch.
+ */
+export function mysqlDialect(serverVersion: string): Dialect {
+  const isMariaDb = /mariadb/i.test(serverVersion);
+  return {
+    name: 'mysql',
+    forUpdate: ' FOR UPDATE',
+    forShare: ' LOCK IN SHARE MODE',
+    idsAppearInOrder: false,
+    insertIgnore: 'INSERT IGNORE INTO',
+    nullSafeEquals: (left, right) => `${left} <=> ${right}`,
+    timestamp: (epochMs) => utc(epochMs < 1000n ? 1000n : epochMs).slice(0, 19),
+    tableExists: 'SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?',
+    text: ` CHARACTER SET utf8mb4 COLLATE ${isMariaDb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin'}`,
+    longText: 'longtext',
+    autoIncrement: 'bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
+    tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=latin1 COLLATE=latin1_bin',
+  };
+}
 
 /** How many ids at most go into one statement: below every driver's limit of parameters. */
 export const ID_CHUNK = 1000;

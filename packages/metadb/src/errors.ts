@@ -8,6 +8,10 @@ export type DatabaseErrorCode =
   | 'DATABASE_FULL'
   | 'DATABASE_IO'
   | 'DATABASE_CLOSED'
+  | 'DATABASE_DENIED'
+  | 'DATABASE_UNREACHABLE'
+  | 'DATABASE_UNKNOWN_OUTCOME'
+  | 'DATABASE_VALUE'
   | 'DATABASE_CONSTRAINT'
   | 'DATABASE_VERSION'
   | 'DATABASE_URL'
@@ -20,6 +24,10 @@ const KIND: Record<DatabaseErrorCode, ErrorKind> = {
   DATABASE_FULL: 'unavailable',
   DATABASE_IO: 'unavailable',
   DATABASE_CLOSED: 'unavailable',
+  DATABASE_DENIED: 'invalid',
+  DATABASE_UNREACHABLE: 'unavailable',
+  DATABASE_UNKNOWN_OUTCOME: 'unavailable',
+  DATABASE_VALUE: 'invalid',
   DATABASE_CONSTRAINT: 'conflict',
   DATABASE_VERSION: 'invalid',
   DATABASE_URL: 'invalid',

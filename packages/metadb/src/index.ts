@@ -1,3 +1,4 @@
+export { createTables, type IndexDefinition, insertFirst, type TableDefinition } from './create-tables.js';
 export * from './database.js';
 export { chunked, type Dialect, ID_CHUNK, idList } from './dialect.js';
 export { DatabaseError, type DatabaseErrorCode } from './errors.js';

@@ -1,8 +1,15 @@
+import { createTables, hasTable } from './create-tables.js';
 import type { Database, Migration, Tx } from './database.js';
 import { DatabaseError } from './errors.js';
 
 /** Which schema changes a database has seen. Not one of Hive's tables. */
 const TABLE = 'SKEP_MIGRATIONS';
+
+/** A database whose schema can be changed by one process at a time. */
+export interface MigratableDatabase extends Database {
+  /** Runs `fn` while no other process does: in one transaction where changes of the schema can be undone. */
+  exclusively<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+}
 
 function ownerOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
@@ -26,27 +33,38 @@ export function pendingMigrations(
 }
 
 async function appliedIn(tx: Tx): Promise<Set<string>> {
+  if (!(await hasTable(tx, TABLE))) return new Set();
   const rows = await tx.all<{ ID: string }>(`SELECT ID FROM ${TABLE}`);
   return new Set(rows.map((row) => row.ID));
 }
 
-async function hasTable(tx: Tx): Promise<boolean> {
-  return (await tx.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [TABLE])) !== undefined;
+/** What Hive 4.0.0 and 4.0.1 call the version of their schema. */
+const HIVE_SCHEMA = '4.0.0';
+
+/** A database that Hive made is taken as it is, if it is of the version whose tables we know. */
+async function checkHiveSchema(path: string, tx: Tx): Promise<void> {
+  if (!(await hasTable(tx, 'VERSION'))) return;
+  const row = await tx.get<{ SCHEMA_VERSION: string }>('SELECT SCHEMA_VERSION FROM VERSION ORDER BY VER_ID LIMIT 1');
+  const version = row?.SCHEMA_VERSION ?? HIVE_SCHEMA;
+  if (version === HIVE_SCHEMA) return;
+  const help = `skep works with that of Hive ${HIVE_SCHEMA} (Hive 4.0.0 and 4.0.1): upgrade it with Hive's schematool, or give another database`;
+  throw new DatabaseError('DATABASE_VERSION', path, `it has the metastore schema of Hive ${version}; ${help}`);
 }
 
 /**
- * Applies what is missing. Two processes that start at once are safe: all of it is one write transaction, and the second
- * sees inside its own that nothing is left.
+ * Applies what is missing. Two processes that start at once are safe: the second waits, and then sees that nothing is
+ * left.
  */
-export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
+export async function migrate(database: MigratableDatabase, migrations: readonly Migration[]): Promise<void> {
   const pending = await database.read(async (tx) => {
-    return pendingMigrations(database.path, migrations, (await hasTable(tx)) ? await appliedIn(tx) : new Set());
+    await checkHiveSchema(database.path, tx);
+    return pendingMigrations(database.path, migrations, await appliedIn(tx));
   });
   if (pending.length === 0) return;
-  await database.transaction(async (tx) => {
-    await tx.run(
-      `CREATE TABLE IF NOT EXISTS ${TABLE} (ID varchar(128) NOT NULL PRIMARY KEY, APPLIED_AT bigint NOT NULL)`,
-    );
+  await database.exclusively(async (tx) => {
+    await createTables(tx, [
+      { name: TABLE, columns: 'ID varchar(128) NOT NULL PRIMARY KEY, APPLIED_AT bigint NOT NULL' },
+    ]);
     for (const migration of pendingMigrations(database.path, migrations, await appliedIn(tx))) {
       await migration.up(tx);
       await tx.run(`INSERT INTO ${TABLE} (ID, APPLIED_AT) VALUES (?, ?)`, [migration.id, await tx.now()]);

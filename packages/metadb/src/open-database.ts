@@ -1,24 +1,20 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { systemClock } from '@skep/core';
+import { type Clock, systemClock } from '@skep/core';
 import type { Database, OpenDatabaseOptions } from './database.js';
 import { DatabaseError } from './errors.js';
-import { migrate } from './migrate.js';
+import { type MigratableDatabase, migrate } from './migrate.js';
+import { withoutPassword } from './mysql-url.js';
 import { SqliteDatabase } from './sqlite-database.js';
 
 const MAX_HOLD_MS = 30_000;
 
 const SQLITE_URL = /^sqlite:(?:\/\/)?(.+)$/;
+const MYSQL_URL = /^(?:mysql|mariadb):/;
 
 /** Opens the metastore's database, creates it on first use, and brings its schema up to date. */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
-  const match = SQLITE_URL.exec(options.url);
-  // A password must not end up in a message.
-  const shown = options.url.replace(/:[^:@/]*@/, ':***@');
-  if (match === null) throw new DatabaseError('DATABASE_URL', shown, 'not of the form sqlite:PATH');
-  const path = match[1] === ':memory:' ? match[1] : resolve(match[1]);
-  if (path !== ':memory:') makeFolder(path);
-  const database = await SqliteDatabase.open(path, options.clock ?? systemClock, options.maxHoldMs ?? MAX_HOLD_MS);
+  const database = await connect(options.url, options.clock ?? systemClock, options.maxHoldMs ?? MAX_HOLD_MS);
   try {
     await migrate(database, options.migrations ?? []);
   } catch (error) {
@@ -26,6 +22,25 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
     throw error;
   }
   return database;
+}
+
+async function connect(url: string, clock: Clock, maxHoldMs: number): Promise<MigratableDatabase> {
+  if (MYSQL_URL.test(url)) {
+    // Loaded where it is used: an embedded metastore starts without it.
+    const { MysqlDatabase } = await import('./mysql-database.js');
+    return MysqlDatabase.open(url, clock, maxHoldMs);
+  }
+  const match = SQLITE_URL.exec(url);
+  if (match === null) {
+    throw new DatabaseError(
+      'DATABASE_URL',
+      withoutPassword(url),
+      'not of the form sqlite:PATH or mysql://USER:PASSWORD@HOST:PORT/DB',
+    );
+  }
+  const path = match[1] === ':memory:' ? match[1] : resolve(match[1]);
+  if (path !== ':memory:') makeFolder(path);
+  return SqliteDatabase.open(path, clock, maxHoldMs);
 }
 
 function makeFolder(path: string): void {

@@ -1,7 +1,6 @@
-import { BugError, type Clock } from '@skep/core';
+import type { Clock } from '@skep/core';
 import Sqlite from 'better-sqlite3';
-import type { Knex } from 'knex';
-import type { Row, RunResult, SqlValue, Tx } from './database.js';
+import type { Row, RunResult, SqlValue, Statement, Tx } from './database.js';
 import { SQLITE } from './dialect.js';
 import { toDatabaseError } from './errors.js';
 
@@ -9,11 +8,10 @@ import { toDatabaseError } from './errors.js';
 const BUSY_TIMEOUT_MS = 20;
 const MAX_STATEMENTS = 500;
 
-/** The one connection to an SQLite file: prepared statements, kept, and knex for what is built. Runs synchronously. */
+/** The one connection to an SQLite file: prepared statements, kept. Runs synchronously. */
 export class SqliteConnection implements Tx {
   readonly dialect = SQLITE;
   private readonly statements = new Map<string, Sqlite.Statement>();
-  private knex: Knex | undefined;
 
   private constructor(
     private readonly driver: Sqlite.Database,
@@ -69,22 +67,21 @@ export class SqliteConnection implements Tx {
   async run(sql: string, params: readonly SqlValue[] = []): Promise<RunResult> {
     return this.guarded(sql, (statement) => {
       const result = statement.run(...params.map(toBinding));
-      return { changes: result.changes, lastId: BigInt(result.lastInsertRowid) };
+      const lastId = BigInt(result.lastInsertRowid);
+      return { changes: result.changes, firstId: lastId - BigInt(Math.max(0, result.changes - 1)), lastId };
     });
   }
 
-  async build<R = Row>(make: (knex: Knex) => Knex.QueryBuilder | Knex.SchemaBuilder): Promise<R[]> {
-    this.knex ??= await loadKnex();
-    const built: unknown = make(this.knex).toSQL();
-    let rows: R[] = [];
-    for (const part of Array.isArray(built) ? built : [built]) {
-      const { sql, bindings, output } = part as { sql: string; bindings?: SqlValue[]; output?: unknown };
-      // knex rebuilds whole SQLite tables for some ALTERs by a callback of its own, which needs its own connection.
-      if (output !== undefined && sql === '') throw new BugError('this change of schema needs plain SQL in SQLite');
-      if (this.prepared(sql).reader) rows = await this.all<R>(sql, bindings);
-      else await this.run(sql, bindings);
-    }
-    return rows;
+  async runAll(statements: readonly Statement[]): Promise<RunResult[]> {
+    const results: RunResult[] = [];
+    for (const [sql, params] of statements) results.push(await this.run(sql, params));
+    return results;
+  }
+
+  async allOf(queries: readonly Statement[]): Promise<Row[][]> {
+    const results: Row[][] = [];
+    for (const [sql, params] of queries) results.push(await this.all(sql, params));
+    return results;
   }
 
   async now(): Promise<bigint> {
@@ -94,7 +91,6 @@ export class SqliteConnection implements Tx {
   async close(): Promise<void> {
     this.statements.clear();
     this.driver.close();
-    await this.knex?.destroy();
   }
 
   private guarded<T>(sql: string, use: (statement: Sqlite.Statement) => T): T {
@@ -122,10 +118,4 @@ function toBinding(value: SqlValue): bigint | number | string | Uint8Array | nul
   if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return value;
-}
-
-/** Loaded when first needed: it costs a third of a cold start's budget, and an existing database needs none of it. */
-async function loadKnex(): Promise<Knex> {
-  const { default: knex } = await import('knex');
-  return knex({ client: 'better-sqlite3', connection: { filename: ':memory:' }, useNullAsDefault: true });
 }

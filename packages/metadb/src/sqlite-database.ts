@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from '@skep/core';
-import type { Database, TransactionOptions, Tx } from './database.js';
+import type { TransactionOptions, Tx } from './database.js';
 import { SQLITE } from './dialect.js';
 import { DatabaseError, isBusy, toDatabaseError } from './errors.js';
+import type { MigratableDatabase } from './migrate.js';
 import { SqliteConnection } from './sqlite-connection.js';
 
 /** About half a minute of waiting for another process, in slices of the busy time-out and a pause. */
@@ -24,7 +25,7 @@ interface Job {
  * (BEGIN IMMEDIATE), so another process can make them wait but never fail half-way. Write jobs that wait together are
  * committed together, each under its own savepoint: one fsync for all.
  */
-export class SqliteDatabase implements Database {
+export class SqliteDatabase implements MigratableDatabase {
   readonly dialect = SQLITE;
   private readonly queue: Job[] = [];
   /** When the job that runs was started, by real time. */
@@ -47,11 +48,15 @@ export class SqliteDatabase implements Database {
   }
 
   transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    return this.enqueue('write', options.durable ?? true, fn);
+    return this.enqueue('write', options.durable ?? true, fn, options.signal);
   }
 
-  read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.enqueue('read', false, fn);
+  read<T>(fn: (tx: Tx) => Promise<T>, options: Pick<TransactionOptions, 'signal'> = {}): Promise<T> {
+    return this.enqueue('read', false, fn, options.signal);
+  }
+
+  exclusively<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.transaction(fn);
   }
 
   async close(): Promise<void> {
@@ -60,16 +65,43 @@ export class SqliteDatabase implements Database {
     await this.connection.close();
   }
 
-  private enqueue<T>(kind: Job['kind'], durable: boolean, fn: (tx: Tx) => Promise<T>): Promise<T> {
+  private enqueue<T>(
+    kind: Job['kind'],
+    durable: boolean,
+    fn: (tx: Tx) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.closed) return Promise.reject(new DatabaseError('DATABASE_CLOSED', this.path, 'it is closed'));
     if (this.queue.length >= MAX_QUEUE) {
       return Promise.reject(new DatabaseError('DATABASE_LOCKED', this.path, `${MAX_QUEUE} requests wait already`));
     }
     return new Promise<T>((resolve, reject) => {
-      this.queue.push({ kind, durable, fn, resolve: (value) => resolve(value as T), reject });
+      const done = signal === undefined ? undefined : new AbortController();
+      const settled = (act: () => void) => {
+        done?.abort();
+        act();
+      };
+      const job: Job = {
+        kind,
+        durable,
+        fn,
+        resolve: (value) => settled(() => resolve(value as T)),
+        reject: (reason) => settled(() => reject(reason)),
+      };
+      this.queue.push(job);
+      signal?.addEventListener('abort', () => this.withdraw(job, signal), { once: true, signal: done?.signal });
       if (this.running === undefined) this.running = this.drain();
       else this.watchHolder();
     });
+  }
+
+  /** A job that waits is not begun any more. One that runs is soon done. */
+  private withdraw(job: Job, signal: AbortSignal): void {
+    const at = this.queue.indexOf(job);
+    if (at < 0) return;
+    this.queue.splice(at, 1);
+    job.reject(signal.reason);
   }
 
   /**

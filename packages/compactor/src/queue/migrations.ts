@@ -1,62 +1,38 @@
-import type { Migration } from '@skep/metadb';
-import type { Knex } from 'knex';
+import { createTables, insertFirst, type Migration } from '@skep/metadb';
 
 /** The columns that COMPACTION_QUEUE (CQ_) and COMPLETED_COMPACTIONS (CC_) share, as in Hive 4's metastore schema. */
-function commonColumns(t: Knex.CreateTableBuilder, prefix: 'CQ' | 'CC'): void {
-  t.bigInteger(`${prefix}_ID`).primary();
-  t.string(`${prefix}_DATABASE`, 128).notNullable();
-  t.string(`${prefix}_TABLE`, 256).notNullable();
-  t.string(`${prefix}_PARTITION`, 767);
-  t.specificType(`${prefix}_STATE`, 'char(1)').notNullable();
-  t.specificType(`${prefix}_TYPE`, 'char(1)').notNullable();
-  t.string(`${prefix}_TBLPROPERTIES`, 2048);
-  t.string(`${prefix}_WORKER_ID`, 128);
-  t.bigInteger(`${prefix}_ENQUEUE_TIME`);
-  t.bigInteger(`${prefix}_START`);
-  if (prefix === 'CC') t.bigInteger('CC_END');
-  t.string(`${prefix}_RUN_AS`, 128);
-  t.bigInteger(`${prefix}_HIGHEST_WRITE_ID`);
-  t.binary(`${prefix}_META_INFO`, 2048);
-  t.string(`${prefix}_HADOOP_JOB_ID`, 32);
-  t.text(`${prefix}_ERROR_MESSAGE`);
-  t.bigInteger(`${prefix}_NEXT_TXN_ID`);
-  t.bigInteger(`${prefix}_TXN_ID`);
-  t.bigInteger(`${prefix}_COMMIT_TIME`);
-  t.string(`${prefix}_INITIATOR_ID`, 128);
-  t.string(`${prefix}_INITIATOR_VERSION`, 128);
-  t.string(`${prefix}_WORKER_VERSION`, 128);
-  if (prefix === 'CQ') {
-    t.bigInteger('CQ_CLEANER_START');
-    t.bigInteger('CQ_RETRY_RETENTION').notNullable().defaultTo(0);
-  }
-  t.string(`${prefix}_POOL_NAME`, 128);
-  t.integer(`${prefix}_NUMBER_OF_BUCKETS`);
-  t.string(`${prefix}_ORDER_BY`, 4000);
+function columns(prefix: 'CQ' | 'CC', text: string): string {
+  const names = `ID bigint NOT NULL PRIMARY KEY, DATABASE varchar(128) NOT NULL, TABLE varchar(256) NOT NULL,
+    PARTITION varchar(767)${text}, STATE char(1) NOT NULL, TYPE char(1) NOT NULL, TBLPROPERTIES varchar(2048)${text},
+    WORKER_ID varchar(128)${text}, ENQUEUE_TIME bigint, START bigint, RUN_AS varchar(128)${text}, HIGHEST_WRITE_ID bigint,
+    META_INFO varbinary(2048), HADOOP_JOB_ID varchar(32), ERROR_MESSAGE text${text}, NEXT_TXN_ID bigint, TXN_ID bigint,
+    COMMIT_TIME bigint, INITIATOR_ID varchar(128)${text}, INITIATOR_VERSION varchar(128), WORKER_VERSION varchar(128),
+    POOL_NAME varchar(128)${text}, NUMBER_OF_BUCKETS integer, ORDER_BY varchar(4000)${text}`;
+  return names.replace(/(^|,)\s*([A-Z_]+)/g, `$1 ${prefix}_$2`);
 }
 
 const compactionTables: Migration = {
   id: 'compactor/001-compaction-tables',
   async up(tx) {
-    await tx.build((knex) =>
-      knex.schema
-        .createTable('COMPACTION_QUEUE', (t) => commonColumns(t, 'CQ'))
-        .createTable('COMPLETED_COMPACTIONS', (t) => {
-          commonColumns(t, 'CC');
-          t.index(['CC_DATABASE', 'CC_TABLE', 'CC_PARTITION'], 'COMPLETED_COMPACTIONS_RES');
-        })
-        .createTable('NEXT_COMPACTION_QUEUE_ID', (t) => {
-          t.bigInteger('NCQ_NEXT').notNullable();
-        })
-        .createTable('COMPACTION_METRICS_CACHE', (t) => {
-          t.string('CMC_DATABASE', 128).notNullable();
-          t.string('CMC_TABLE', 256).notNullable();
-          t.string('CMC_PARTITION', 767);
-          t.string('CMC_METRIC_TYPE', 128).notNullable();
-          t.integer('CMC_METRIC_VALUE').notNullable();
-          t.integer('CMC_VERSION').notNullable();
-        }),
-    );
-    await tx.run('INSERT INTO NEXT_COMPACTION_QUEUE_ID (NCQ_NEXT) VALUES (1)');
+    const { text } = tx.dialect;
+    await createTables(tx, [
+      {
+        name: 'COMPACTION_QUEUE',
+        columns: `${columns('CQ', text)}, CQ_CLEANER_START bigint, CQ_RETRY_RETENTION bigint NOT NULL DEFAULT 0`,
+      },
+      {
+        name: 'COMPLETED_COMPACTIONS',
+        columns: `${columns('CC', text)}, CC_END bigint`,
+        indexes: [{ name: 'COMPLETED_COMPACTIONS_RES', on: 'CC_DATABASE, CC_TABLE, CC_PARTITION(600)' }],
+      },
+      { name: 'NEXT_COMPACTION_QUEUE_ID', columns: 'NCQ_NEXT bigint NOT NULL' },
+      {
+        name: 'COMPACTION_METRICS_CACHE',
+        columns: `CMC_DATABASE varchar(128) NOT NULL, CMC_TABLE varchar(256) NOT NULL, CMC_PARTITION varchar(767)${text},
+          CMC_METRIC_TYPE varchar(128) NOT NULL, CMC_METRIC_VALUE integer NOT NULL, CMC_VERSION integer NOT NULL`,
+      },
+    ]);
+    await insertFirst(tx, 'NEXT_COMPACTION_QUEUE_ID', { NCQ_NEXT: 1 });
   },
 };
 

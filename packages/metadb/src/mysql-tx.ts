@@ -1,0 +1,68 @@
+import type { Row, RunResult, SqlValue, Statement, Tx } from './database.js';
+import type { Dialect } from './dialect.js';
+import { fromMysql } from './mysql-errors.js';
+import { type MysqlWire, statement, type WireResult } from './mysql-wire.js';
+
+/**
+ * One transaction on a connection. Its beginning goes with the first statement, so that it costs no round trip, and
+ * nothing where there is none.
+ */
+export class MysqlTx implements Tx {
+  private begun = false;
+
+  constructor(
+    private readonly wire: MysqlWire,
+    readonly dialect: Dialect,
+    private readonly path: string,
+    private readonly beginning: readonly string[],
+    readonly now: () => Promise<bigint>,
+  ) {}
+
+  /** Whether anything was sent. */
+  get hasBegun(): boolean {
+    return this.begun;
+  }
+
+  async all<R = Row>(sql: string, params: readonly SqlValue[] = []): Promise<R[]> {
+    const [{ rows }] = await this.send([[sql, params]]);
+    return rows as R[];
+  }
+
+  async column<V = Row[string]>(sql: string, params: readonly SqlValue[] = []): Promise<V[]> {
+    const [{ rows }] = await this.send([[sql, params]]);
+    if (rows.length === 0) return [];
+    const [name] = Object.keys(rows[0]);
+    return rows.map((row) => row[name] as V);
+  }
+
+  async get<R = Row>(sql: string, params: readonly SqlValue[] = []): Promise<R | undefined> {
+    const [{ rows }] = await this.send([[sql, params]]);
+    return rows[0] as R | undefined;
+  }
+
+  async run(sql: string, params: readonly SqlValue[] = []): Promise<RunResult> {
+    const [{ run }] = await this.send([[sql, params]]);
+    return run;
+  }
+
+  async runAll(statements: readonly Statement[]): Promise<RunResult[]> {
+    if (statements.length === 0) return [];
+    return (await this.send(statements)).map(({ run }) => run);
+  }
+
+  async allOf(queries: readonly Statement[]): Promise<Row[][]> {
+    if (queries.length === 0) return [];
+    return (await this.send(queries)).map(({ rows }) => rows);
+  }
+
+  private async send(statements: readonly Statement[]): Promise<WireResult[]> {
+    const own = statements.map(([sql, params]) => statement(sql, params ?? []));
+    const beginning = this.begun ? [] : this.beginning;
+    this.begun = true;
+    try {
+      return (await this.wire.send([...beginning, ...own])).slice(beginning.length);
+    } catch (error) {
+      throw fromMysql(this.path, error);
+    }
+  }
+}
