@@ -44,7 +44,7 @@ export class Cleaner {
       return await clean();
     } catch (error) {
       // Another process's Cleaner has finished the request meanwhile.
-      if (error instanceof SkepError && error.code === 'INVALID_REQUEST') return 0;
+      if (error instanceof SkepError && error.code === 'NO_SUCH_COMPACTION') return 0;
       const message = `Cleaner: ${job.database}.${job.table} ${job.partition ?? ''}: ${String(error)}`;
       this.services.log(message);
       await this.putOff(job, message);
@@ -62,7 +62,7 @@ export class Cleaner {
       else await compactions.setCleanerRetry({ id: job.id, retryRetentionMs: BigInt(delayMs), errorMessage });
     } catch (error) {
       // Another process's Cleaner has finished it meanwhile.
-      if (!(error instanceof SkepError && error.code === 'INVALID_REQUEST')) throw error;
+      if (!(error instanceof SkepError && error.code === 'NO_SUCH_COMPACTION')) throw error;
     }
   }
 

@@ -116,7 +116,7 @@ describe('Workers', () => {
     expect(await only()).toEqual(before);
     await expect(ended(1n, INITIATED)).rejects.toThrow(/1 is working/);
     await expect(w.compactions.markCompacted({ id: 1n })).rejects.toThrow(/1 is working/);
-    await expect(ended(7n, SUCCEEDED)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(ended(7n, SUCCEEDED)).rejects.toMatchObject({ code: 'NO_SUCH_COMPACTION', compactionId: 7n });
   });
 
   it('that are gone lose their requests', async () => {

@@ -16,6 +16,7 @@ import {
   type ForgetCompactionsRequest,
   InvalidRequestError,
   type MarkCompactedRequest,
+  NoSuchCompactionError,
   type PurgeHistoryResponse,
   type RenameCompactionsRequest,
   type RevokeWorkersRequest,
@@ -46,8 +47,8 @@ export interface CompactionQueueOptions {
 }
 
 /** Thrown where a request names a compaction that is not in the queue, or not in the state it should be in. */
-const noSuchCompaction = (id: bigint, state?: string): InvalidRequestError =>
-  new InvalidRequestError(`no compaction with id ${id} is ${state ?? 'in the queue'}`);
+const noSuchCompaction = (id: bigint, state?: string): NoSuchCompactionError =>
+  new NoSuchCompactionError(id, `no compaction with id ${id} is ${state ?? 'in the queue'}`);
 
 /** A request that no Worker has. */
 const WAITS_AGAIN =
