@@ -13,7 +13,15 @@ function given<T>(value: T | undefined, what: string): T {
 
 /** Databases, tables and partitions as Hive's metastore keeps them (org.apache.hadoop.hive.metastore.ObjectStore). */
 export class Catalog implements rpc.CatalogService {
-  constructor(private readonly db: Database) {}
+  /** `info`: what GetServerInfo answers, from whoever composes the services; in process nobody asks. */
+  constructor(
+    private readonly db: Database,
+    private readonly info: rpc.GetServerInfoResponse = { version: '', warehouseUri: '', parameters: {} },
+  ) {}
+
+  async getServerInfo(_request: rpc.GetServerInfoRequest): Promise<rpc.GetServerInfoResponse> {
+    return this.info;
+  }
 
   async createDatabase(request: rpc.CreateDatabaseRequest): Promise<rpc.CreateDatabaseResponse> {
     const database = given(request.database, 'database');

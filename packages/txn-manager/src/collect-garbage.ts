@@ -1,4 +1,5 @@
 import type { Tx } from '@skep/metadb';
+import { HousekeepingTask } from '@skep/rpc';
 import type { TxnConf } from './conf.js';
 import { ABORTED, COMMITTED, highestTxnId, lowWatermark, minOf, minOpenTxnId } from './context.js';
 
@@ -45,9 +46,16 @@ async function boundsOf(tx: Tx, conf: TxnConf): Promise<GarbageBounds> {
   };
 }
 
-/** AcidHouseKeeperService, AcidTxnCleanerService and the duplicate removal of AcidCompactionHouseKeeperService. */
-export async function collectGarbage(tx: Tx, conf: TxnConf): Promise<void> {
+/** What is left of AcidHouseKeeperService, AcidTxnCleanerService, and AcidCompactionHouseKeeperService's duplicate removal. */
+export async function collectGarbage(tx: Tx, conf: TxnConf, task?: HousekeepingTask): Promise<void> {
   const thresholds = garbageThresholds(await boundsOf(tx, conf));
+  const isDue = (one: HousekeepingTask) => task === undefined || task === one;
+  if (isDue(HousekeepingTask.HOUSEKEEPING_TASK_EXPIRE)) await forgetWriteIds(tx, thresholds);
+  if (isDue(HousekeepingTask.HOUSEKEEPING_TASK_FORGET_TXNS)) await forgetTxns(tx, conf, thresholds);
+  if (isDue(HousekeepingTask.HOUSEKEEPING_TASK_MERGE_COMPLETED)) await mergeCompleted(tx, thresholds);
+}
+
+async function forgetWriteIds(tx: Tx, thresholds: GarbageThresholds): Promise<void> {
   await tx.run('DELETE FROM WRITE_SET WHERE WS_COMMIT_ID < ?', [thresholds.writeSet]);
   // Hive removes them by transaction alone. But write ids need not ascend with transactions, and a reader takes the highest
   // that is left as the end of the table: a committed one must stay while a smaller one does, or its rows would vanish.
@@ -57,6 +65,9 @@ export async function collectGarbage(tx: Tx, conf: TxnConf): Promise<void> {
         AND kept.T2W_TXNID >= ? AND kept.T2W_WRITEID < TXN_TO_WRITE_ID.T2W_WRITEID)`,
     [thresholds.txnToWriteId, thresholds.txnToWriteId],
   );
+}
+
+async function forgetTxns(tx: Tx, conf: TxnConf, thresholds: GarbageThresholds): Promise<void> {
   // The write ids of an aborted transaction are valid once its row is gone: only where nothing was, or is, of it. And not
   // at once, as Hive does: its client is to hear that it was aborted, not that it never was.
   const heardOf = (await tx.now()) - BigInt(2 * conf.txnTimeoutMs);
@@ -65,6 +76,9 @@ export async function collectGarbage(tx: Tx, conf: TxnConf): Promise<void> {
       AND TXN_ID < ? AND TXN_ID <> 0 AND NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)`,
     [heardOf, thresholds.txns],
   );
+}
+
+async function mergeCompleted(tx: Tx, thresholds: GarbageThresholds): Promise<void> {
   // Keeps per resource the highest write id, and the highest that updates or deletes; and what an open transaction may have
   // to ask about: whether others wrote what it overwrites.
   const same = (column: string) => `newer.CTC_${column} = COMPLETED_TXN_COMPONENTS.CTC_${column}`;

@@ -1,47 +1,49 @@
 import { hostname } from 'node:os';
-import { type Clock, systemClock } from '@skep/core';
+import { type Clock, SkepError, systemClock } from '@skep/core';
 import type { Database } from '@skep/metadb';
-import type {
-  AbortTxnsRequest,
-  AbortTxnsResponse,
-  AddDynamicPartitionsRequest,
-  AddDynamicPartitionsResponse,
-  AddWriteComponentsRequest,
-  AddWriteComponentsResponse,
-  AllocateTableWriteIdsRequest,
-  AllocateTableWriteIdsResponse,
-  CommitTxnRequest,
-  CommitTxnResponse,
-  FindCompactionCandidatesRequest,
-  FindCompactionCandidatesResponse,
-  ForgetResourceRequest,
-  ForgetResourceResponse,
-  GetCleanerWatermarkRequest,
-  GetCleanerWatermarkResponse,
-  GetLatestConflictingCommitRequest,
-  GetLatestConflictingCommitResponse,
-  GetTxnStatesRequest,
-  GetTxnStatesResponse,
-  GetValidTxnsRequest,
-  GetValidTxnsResponse,
-  GetValidWriteIdsRequest,
-  GetValidWriteIdsResponse,
-  HeartbeatTxnsRequest,
-  HeartbeatTxnsResponse,
-  LockService,
-  MarkCleanedRequest,
-  MarkCleanedResponse,
-  OpenTxnsRequest,
-  OpenTxnsResponse,
-  RenameResourceRequest,
-  RenameResourceResponse,
-  RunHousekeepingRequest,
-  RunHousekeepingResponse,
-  SeedWriteIdRequest,
-  SeedWriteIdResponse,
-  ShowTxnsRequest,
-  ShowTxnsResponse,
-  TransactionService,
+import {
+  type AbortTxnsRequest,
+  type AbortTxnsResponse,
+  type AddDynamicPartitionsRequest,
+  type AddDynamicPartitionsResponse,
+  type AddWriteComponentsRequest,
+  type AddWriteComponentsResponse,
+  type AllocateTableWriteIdsRequest,
+  type AllocateTableWriteIdsResponse,
+  type CommitTxnRequest,
+  type CommitTxnResponse,
+  detached,
+  type FindCompactionCandidatesRequest,
+  type FindCompactionCandidatesResponse,
+  type ForgetResourceRequest,
+  type ForgetResourceResponse,
+  type GetCleanerWatermarkRequest,
+  type GetCleanerWatermarkResponse,
+  type GetLatestConflictingCommitRequest,
+  type GetLatestConflictingCommitResponse,
+  type GetTxnStatesRequest,
+  type GetTxnStatesResponse,
+  type GetValidTxnsRequest,
+  type GetValidTxnsResponse,
+  type GetValidWriteIdsRequest,
+  type GetValidWriteIdsResponse,
+  type HeartbeatTxnsRequest,
+  type HeartbeatTxnsResponse,
+  HousekeepingTask,
+  type LockService,
+  type MarkCleanedRequest,
+  type MarkCleanedResponse,
+  type OpenTxnsRequest,
+  type OpenTxnsResponse,
+  type RenameResourceRequest,
+  type RenameResourceResponse,
+  type RunHousekeepingRequest,
+  type RunHousekeepingResponse,
+  type SeedWriteIdRequest,
+  type SeedWriteIdResponse,
+  type ShowTxnsRequest,
+  type ShowTxnsResponse,
+  type TransactionService,
 } from '@skep/rpc';
 import { abortInTx } from './abort.js';
 import { collectGarbage } from './collect-garbage.js';
@@ -193,18 +195,24 @@ export class TxnManager implements TransactionService {
     return {};
   }
 
-  async runHousekeeping({ abortDeadHolders }: RunHousekeepingRequest): Promise<RunHousekeepingResponse> {
-    const { timedOut, deadHolder } = await this.db.transaction(
-      (tx) => expire(tx, this.ctx, abortDeadHolders),
-      VOLATILE,
-    );
+  async runHousekeeping({ abortDeadHolders, task }: RunHousekeepingRequest): Promise<RunHousekeepingResponse> {
+    const isExpiring = task === undefined || task === HousekeepingTask.HOUSEKEEPING_TASK_EXPIRE;
+    const { timedOut, deadHolder } = isExpiring
+      ? await this.db.transaction((tx) => expire(tx, this.ctx, abortDeadHolders), VOLATILE)
+      : { timedOut: [], deadHolder: [] };
     await this.release([...timedOut, ...deadHolder]);
-    await this.db.transaction((tx) => collectGarbage(tx, this.ctx.conf), VOLATILE);
+    await this.db.transaction((tx) => collectGarbage(tx, this.ctx.conf, task), VOLATILE);
     return { timedOutTxnIds: timedOut, deadHolderTxnIds: deadHolder };
   }
 
   /** After the transaction's own commit: should this call get lost, the locks block nobody (design rule 3). */
   private async release(txnIds: readonly bigint[]): Promise<void> {
-    if (txnIds.length > 0) await this.locks().releaseTxnLocks({ txnIds: [...txnIds] });
+    if (txnIds.length === 0) return;
+    try {
+      await detached(() => this.locks().releaseTxnLocks({ txnIds: [...txnIds] }));
+    } catch (error) {
+      // What was committed or aborted is so, also while the lock manager cannot be reached.
+      if (!(error instanceof SkepError && error.kind === 'unavailable')) throw error;
+    }
   }
 }

@@ -5,6 +5,7 @@ export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set([
   "/skep.v1.CatalogService/AlterDatabase",
   "/skep.v1.CatalogService/GetDatabase",
   "/skep.v1.CatalogService/GetPartitions",
+  "/skep.v1.CatalogService/GetServerInfo",
   "/skep.v1.CatalogService/GetTable",
   "/skep.v1.CatalogService/ListDatabases",
   "/skep.v1.CatalogService/ListTables",

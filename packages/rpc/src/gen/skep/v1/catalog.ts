@@ -460,6 +460,28 @@ export interface DropPartitionsRequest {
 export interface DropPartitionsResponse {
 }
 
+/** Request of GetServerInfo. */
+export interface GetServerInfoRequest {
+}
+
+/** Answer of GetServerInfo. */
+export interface GetServerInfoResponse {
+  /** Of skep, like 0.1.0. */
+  version: string;
+  /** Where new databases get their folders: a URI, like file:/warehouse. */
+  warehouseUri: string;
+  /**
+   * The parameters that belong to the metastore, by Hive's names, with the values in effect (times with their unit, like
+   * 300s): a client's own settings of them have no effect.
+   */
+  parameters: { [key: string]: string };
+}
+
+export interface GetServerInfoResponse_ParametersEntry {
+  key: string;
+  value: string;
+}
+
 function createBaseDatabase(): Database {
   return { name: "", description: "", locationUri: "", parameters: {}, ownerName: "", ownerType: "", createTime: 0 };
 }
@@ -4690,6 +4712,282 @@ export const DropPartitionsResponse: MessageFns<DropPartitionsResponse> = {
   },
 };
 
+function createBaseGetServerInfoRequest(): GetServerInfoRequest {
+  return {};
+}
+
+export const GetServerInfoRequest: MessageFns<GetServerInfoRequest> = {
+  encode(_: GetServerInfoRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetServerInfoRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetServerInfoRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): GetServerInfoRequest {
+    return {};
+  },
+
+  toJSON(_: GetServerInfoRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetServerInfoRequest>, I>>(base?: I): GetServerInfoRequest {
+    return GetServerInfoRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetServerInfoRequest>, I>>(_: I): GetServerInfoRequest {
+    const message = createBaseGetServerInfoRequest();
+    return message;
+  },
+};
+
+function createBaseGetServerInfoResponse(): GetServerInfoResponse {
+  return { version: "", warehouseUri: "", parameters: {} };
+}
+
+export const GetServerInfoResponse: MessageFns<GetServerInfoResponse> = {
+  encode(message: GetServerInfoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.version !== "") {
+      writer.uint32(10).string(message.version);
+    }
+    if (message.warehouseUri !== "") {
+      writer.uint32(18).string(message.warehouseUri);
+    }
+    globalThis.Object.entries(message.parameters).forEach(([key, value]: [string, string]) => {
+      GetServerInfoResponse_ParametersEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetServerInfoResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetServerInfoResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.version = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.warehouseUri = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = GetServerInfoResponse_ParametersEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.parameters[entry3.key] = entry3.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetServerInfoResponse {
+    return {
+      version: isSet(object.version) ? globalThis.String(object.version) : "",
+      warehouseUri: isSet(object.warehouseUri)
+        ? globalThis.String(object.warehouseUri)
+        : isSet(object.warehouse_uri)
+        ? globalThis.String(object.warehouse_uri)
+        : "",
+      parameters: isObject(object.parameters)
+        ? (globalThis.Object.entries(object.parameters) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
+    };
+  },
+
+  toJSON(message: GetServerInfoResponse): unknown {
+    const obj: any = {};
+    if (message.version !== "") {
+      obj.version = message.version;
+    }
+    if (message.warehouseUri !== "") {
+      obj.warehouseUri = message.warehouseUri;
+    }
+    if (message.parameters) {
+      const entries = globalThis.Object.entries(message.parameters) as [string, string][];
+      if (entries.length > 0) {
+        obj.parameters = {};
+        entries.forEach(([k, v]) => {
+          obj.parameters[k] = v;
+        });
+      }
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetServerInfoResponse>, I>>(base?: I): GetServerInfoResponse {
+    return GetServerInfoResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetServerInfoResponse>, I>>(object: I): GetServerInfoResponse {
+    const message = createBaseGetServerInfoResponse();
+    message.version = object.version ?? "";
+    message.warehouseUri = object.warehouseUri ?? "";
+    message.parameters = (globalThis.Object.entries(object.parameters ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseGetServerInfoResponse_ParametersEntry(): GetServerInfoResponse_ParametersEntry {
+  return { key: "", value: "" };
+}
+
+export const GetServerInfoResponse_ParametersEntry: MessageFns<GetServerInfoResponse_ParametersEntry> = {
+  encode(message: GetServerInfoResponse_ParametersEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetServerInfoResponse_ParametersEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetServerInfoResponse_ParametersEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetServerInfoResponse_ParametersEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: GetServerInfoResponse_ParametersEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetServerInfoResponse_ParametersEntry>, I>>(
+    base?: I,
+  ): GetServerInfoResponse_ParametersEntry {
+    return GetServerInfoResponse_ParametersEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetServerInfoResponse_ParametersEntry>, I>>(
+    object: I,
+  ): GetServerInfoResponse_ParametersEntry {
+    const message = createBaseGetServerInfoResponse_ParametersEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
 /**
  * CatalogService owns DBS, TBLS, SDS, SERDES, COLUMNS_V2, PARTITIONS and kin.
  * Names are case-insensitive and kept in lower case. Errors: NO_SUCH_OBJECT, ALREADY_EXISTS, INVALID_OPERATION, INVALID_OBJECT.
@@ -4726,6 +5024,8 @@ export interface CatalogService {
   alterPartitions(request: AlterPartitionsRequest): Promise<AlterPartitionsResponse>;
   /** Forgets partitions, all or none; their files stay. NO_SUCH_OBJECT. */
   dropPartitions(request: DropPartitionsRequest): Promise<DropPartitionsResponse>;
+  /** What a client has to know of the metastore before it starts. No errors of its own. */
+  getServerInfo(request: GetServerInfoRequest): Promise<GetServerInfoResponse>;
 }
 
 /**
@@ -4888,6 +5188,17 @@ export const CatalogServiceService = {
       Buffer.from(DropPartitionsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DropPartitionsResponse => DropPartitionsResponse.decode(value),
   },
+  /** What a client has to know of the metastore before it starts. No errors of its own. */
+  getServerInfo: {
+    path: "/skep.v1.CatalogService/GetServerInfo" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetServerInfoRequest): Buffer => Buffer.from(GetServerInfoRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetServerInfoRequest => GetServerInfoRequest.decode(value),
+    responseSerialize: (value: GetServerInfoResponse): Buffer =>
+      Buffer.from(GetServerInfoResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetServerInfoResponse => GetServerInfoResponse.decode(value),
+  },
 } as const;
 
 export interface CatalogServiceServer extends UntypedServiceImplementation {
@@ -4922,6 +5233,8 @@ export interface CatalogServiceServer extends UntypedServiceImplementation {
   alterPartitions: handleUnaryCall<AlterPartitionsRequest, AlterPartitionsResponse>;
   /** Forgets partitions, all or none; their files stay. NO_SUCH_OBJECT. */
   dropPartitions: handleUnaryCall<DropPartitionsRequest, DropPartitionsResponse>;
+  /** What a client has to know of the metastore before it starts. No errors of its own. */
+  getServerInfo: handleUnaryCall<GetServerInfoRequest, GetServerInfoResponse>;
 }
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;

@@ -207,6 +207,56 @@ export function txnStateToJSON(object: TxnState): string {
   }
 }
 
+/** The parts of housekeeping, each of which Hive's metastore runs at an interval of its own. */
+export enum HousekeepingTask {
+  /** HOUSEKEEPING_TASK_UNSPECIFIED - Never sent. */
+  HOUSEKEEPING_TASK_UNSPECIFIED = 0,
+  /** HOUSEKEEPING_TASK_EXPIRE - Aborts what has timed out or lost its holder; forgets WRITE_SET and TXN_TO_WRITE_ID (AcidHouseKeeperService). */
+  HOUSEKEEPING_TASK_EXPIRE = 1,
+  /** HOUSEKEEPING_TASK_FORGET_TXNS - Forgets transactions of which nothing is left (AcidTxnCleanerService). */
+  HOUSEKEEPING_TASK_FORGET_TXNS = 2,
+  /** HOUSEKEEPING_TASK_MERGE_COMPLETED - Forgets records of writes that newer ones stand for (CompactionHouseKeeperService). */
+  HOUSEKEEPING_TASK_MERGE_COMPLETED = 3,
+  UNRECOGNIZED = -1,
+}
+
+export function housekeepingTaskFromJSON(object: any): HousekeepingTask {
+  switch (object) {
+    case 0:
+    case "HOUSEKEEPING_TASK_UNSPECIFIED":
+      return HousekeepingTask.HOUSEKEEPING_TASK_UNSPECIFIED;
+    case 1:
+    case "HOUSEKEEPING_TASK_EXPIRE":
+      return HousekeepingTask.HOUSEKEEPING_TASK_EXPIRE;
+    case 2:
+    case "HOUSEKEEPING_TASK_FORGET_TXNS":
+      return HousekeepingTask.HOUSEKEEPING_TASK_FORGET_TXNS;
+    case 3:
+    case "HOUSEKEEPING_TASK_MERGE_COMPLETED":
+      return HousekeepingTask.HOUSEKEEPING_TASK_MERGE_COMPLETED;
+    case -1:
+    case "UNRECOGNIZED":
+    default:
+      return HousekeepingTask.UNRECOGNIZED;
+  }
+}
+
+export function housekeepingTaskToJSON(object: HousekeepingTask): string {
+  switch (object) {
+    case HousekeepingTask.HOUSEKEEPING_TASK_UNSPECIFIED:
+      return "HOUSEKEEPING_TASK_UNSPECIFIED";
+    case HousekeepingTask.HOUSEKEEPING_TASK_EXPIRE:
+      return "HOUSEKEEPING_TASK_EXPIRE";
+    case HousekeepingTask.HOUSEKEEPING_TASK_FORGET_TXNS:
+      return "HOUSEKEEPING_TASK_FORGET_TXNS";
+    case HousekeepingTask.HOUSEKEEPING_TASK_MERGE_COMPLETED:
+      return "HOUSEKEEPING_TASK_MERGE_COMPLETED";
+    case HousekeepingTask.UNRECOGNIZED:
+    default:
+      return "UNRECOGNIZED";
+  }
+}
+
 /** A table, or a partition of it. */
 export interface Resource {
   /** Name of the database, in lower case. */
@@ -583,6 +633,8 @@ export interface MarkCleanedResponse {
 export interface RunHousekeepingRequest {
   /** Also aborts the transactions of this host whose holder (agent_info) is no longer running. */
   abortDeadHolders: boolean;
+  /** What to do; absent: all of it. */
+  task?: HousekeepingTask | undefined;
 }
 
 /** Answer of RunHousekeeping. */
@@ -4670,13 +4722,16 @@ export const MarkCleanedResponse: MessageFns<MarkCleanedResponse> = {
 };
 
 function createBaseRunHousekeepingRequest(): RunHousekeepingRequest {
-  return { abortDeadHolders: false };
+  return { abortDeadHolders: false, task: undefined };
 }
 
 export const RunHousekeepingRequest: MessageFns<RunHousekeepingRequest> = {
   encode(message: RunHousekeepingRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.abortDeadHolders !== false) {
       writer.uint32(8).bool(message.abortDeadHolders);
+    }
+    if (message.task !== undefined) {
+      writer.uint32(16).int32(message.task);
     }
     return writer;
   },
@@ -4702,6 +4757,14 @@ export const RunHousekeepingRequest: MessageFns<RunHousekeepingRequest> = {
             message.abortDeadHolders = reader.bool();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.task = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4721,6 +4784,7 @@ export const RunHousekeepingRequest: MessageFns<RunHousekeepingRequest> = {
         : isSet(object.abort_dead_holders)
         ? globalThis.Boolean(object.abort_dead_holders)
         : false,
+      task: isSet(object.task) ? housekeepingTaskFromJSON(object.task) : undefined,
     };
   },
 
@@ -4728,6 +4792,9 @@ export const RunHousekeepingRequest: MessageFns<RunHousekeepingRequest> = {
     const obj: any = {};
     if (message.abortDeadHolders !== false) {
       obj.abortDeadHolders = message.abortDeadHolders;
+    }
+    if (message.task !== undefined) {
+      obj.task = housekeepingTaskToJSON(message.task);
     }
     return obj;
   },
@@ -4738,6 +4805,7 @@ export const RunHousekeepingRequest: MessageFns<RunHousekeepingRequest> = {
   fromPartial<I extends Exact<DeepPartial<RunHousekeepingRequest>, I>>(object: I): RunHousekeepingRequest {
     const message = createBaseRunHousekeepingRequest();
     message.abortDeadHolders = object.abortDeadHolders ?? false;
+    message.task = object.task ?? undefined;
     return message;
   },
 };
