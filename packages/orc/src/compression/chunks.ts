@@ -10,6 +10,8 @@ import type { Scratch } from './scratch.js';
 export const CHUNK_HEADER_BYTES = 3;
 const LARGEST_CHUNK = (1 << 23) - 1;
 const LARGEST_STREAM = 0x7fffffff;
+/** Streams are longer than this only when their chunks really are. */
+const MOST_EXPECTED = 16 << 20;
 
 /** Where bytes of a stream come from, for errors and limits. */
 export interface ChunkContext {
@@ -44,10 +46,10 @@ export function decompressRange(range: Uint8Array, context: ChunkContext, before
   const { codec, blockSize } = context;
   if (codec === undefined) return { bytes: range, chunkStarts: [], chunkTargets: [], end: range.length };
   const first = before?.end ?? 0;
-  const parts: Uint8Array[] = before === undefined ? [] : [before.bytes];
+  const joined = new Joined(context.scratch);
+  if (before !== undefined) joined.append(before.bytes, before.bytes.length);
   const chunkStarts: number[] = [...(before?.chunkStarts ?? [])];
   const chunkTargets: number[] = [...(before?.chunkTargets ?? [])];
-  let total = before?.bytes.length ?? 0;
   let at = 0;
   while (at < range.length) {
     const corrupt = (what: string, cause?: unknown) =>
@@ -74,13 +76,15 @@ export function decompressRange(range: Uint8Array, context: ChunkContext, before
       if (bytes.length > blockSize) throw corrupt(`a chunk holds ${bytes.length} bytes, more than ${blockSize}`);
     }
     chunkStarts.push(first + at);
-    chunkTargets.push(total);
-    parts.push(bytes);
-    total += bytes.length;
-    if (total > LARGEST_STREAM) throw corrupt('the stream holds 2 GiB or more');
+    chunkTargets.push(joined.length);
+    if (joined.length + bytes.length > LARGEST_STREAM) throw corrupt('the stream holds 2 GiB or more');
     at = start + length;
+    const whole = at === range.length && chunkStarts.length === 1 && (header & 1) === 1;
+    if (whole) return { bytes, chunkStarts, chunkTargets, end: first + at };
+    // As if the rest were as compressible as this.
+    joined.append(bytes, Math.ceil(((range.length - at) * bytes.length) / Math.max(1, length)));
   }
-  return { bytes: join(parts, total, context.scratch), chunkStarts, chunkTargets, end: first + at };
+  return { bytes: joined.bytes(), chunkStarts, chunkTargets, end: first + at };
 }
 
 /** The chunks from one of them on, by its offset in the range; undefined when no chunk starts there. Copied: the rest can go. */
@@ -96,15 +100,29 @@ export function carryFrom({ bytes, chunkStarts, chunkTargets, end }: Decompresse
   };
 }
 
-function join(parts: readonly Uint8Array[], total: number, scratch: Scratch | undefined): Uint8Array {
-  if (parts.length === 1) return new Uint8Array(parts[0].buffer, parts[0].byteOffset, total);
-  const bytes = scratch?.take(total) ?? new Uint8Array(total);
-  let to = 0;
-  for (const part of parts) {
-    bytes.set(part, to);
-    to += part.length;
+/** The chunks of a stream, one behind the other, in memory that grows when they turn out longer than expected. */
+class Joined {
+  length = 0;
+  private memory: Uint8Array = new Uint8Array(0);
+
+  constructor(private readonly scratch: Scratch | undefined) {}
+
+  /** Copies `part`, behind which about `more` bytes are expected. */
+  append(part: Uint8Array, more: number): void {
+    const needed = this.length + part.length;
+    if (needed > this.memory.length) {
+      const capacity = Math.min(LARGEST_STREAM, needed + Math.min(more, MOST_EXPECTED));
+      const grown = this.scratch?.take(capacity) ?? Buffer.allocUnsafeSlow(capacity);
+      grown.set(this.memory.subarray(0, this.length));
+      this.memory = grown;
+    }
+    this.memory.set(part, this.length);
+    this.length = needed;
   }
-  return bytes;
+
+  bytes(): Uint8Array {
+    return new Uint8Array(this.memory.buffer, this.memory.byteOffset, this.length);
+  }
 }
 
 /** One block as a chunk: compressed, or the original bytes where that does not make them fewer (Java: OutStream). */

@@ -4,7 +4,10 @@ export type CompressionKind = 'none' | 'zlib' | 'snappy' | 'lzo' | 'lz4' | 'zstd
 /** How one chunk is squeezed. `decompress` throws whatever its library throws: chunks.ts names file and offset. */
 export interface Codec {
   readonly kind: CompressionKind;
-  /** The chunk's bytes, at most `maximumLength` of them: more is an error, found before they are allocated. */
+  /**
+   * The chunk's bytes, at most `maximumLength` of them: more is an error, found before they are allocated. Good until
+   * another chunk is decompressed.
+   */
   decompress(chunk: Uint8Array, maximumLength: number): Uint8Array;
   compress(block: Uint8Array): Uint8Array;
 }

@@ -1,8 +1,9 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Decoder, Encoder } from '@toondepauw/node-zstd';
-import { compressSync as lz4Compress, uncompressSync as lz4Uncompress } from 'lz4-napi';
-import { compressSync as snappyCompress, uncompressSync as snappyUncompress } from 'snappy';
+import { compressSync as lz4Compress } from 'lz4-napi';
+import { compressSync as snappyCompress } from 'snappy';
 import { UnsupportedCodecError } from '../errors.js';
+import { decompressBlock } from './block-kernels.js';
 import type { Codec, CompressionKind } from './codec.js';
 import { lzoDecompress } from './lzo.js';
 import { avoidNative, countNative } from './native-memory.js';
@@ -31,26 +32,26 @@ const snappyCodec: Codec = {
   kind: 'snappy',
   decompress(chunk, maximumLength) {
     let length = 0;
-    for (let i = 0; i < 5 && i < chunk.length; i++) {
-      length += (chunk[i] & 0x7f) * 2 ** (7 * i);
-      if (chunk[i] < 0x80) break;
-    }
+    let at = 0;
+    do {
+      if (at === Math.min(5, chunk.length)) throw new RangeError('its length is not a varint of 32 bits');
+      length += (chunk[at] & 0x7f) * 2 ** (7 * at);
+    } while (chunk[at++] >= 0x80);
     if (length > maximumLength) throw new RangeError(`${length} bytes are announced, ${maximumLength} is the most`);
-    if (avoidNative()) return snappyUncompress(chunk, { asBuffer: true, copyOutputData: true }) as Uint8Array;
-    countNative(length);
-    return snappyUncompress(chunk, { asBuffer: true }) as Uint8Array;
+    const bytes = decompressBlock('snappy', chunk.subarray(at), length);
+    if (bytes?.length !== length) throw new RangeError('lengths or distances of its elements are wrong');
+    return bytes;
   },
   compress: (block) => snappyCompress(block),
 };
 
-/** LZ4 blocks. lz4-napi puts the length in front (4 bytes, little endian); as an upper bound it is enough. */
+/** LZ4 blocks. lz4-napi puts the length in front (4 bytes). */
 const lz4Codec: Codec = {
   kind: 'lz4',
   decompress(chunk, maximumLength) {
-    const bounded = Buffer.allocUnsafe(4 + chunk.length);
-    bounded.writeUInt32LE(maximumLength, 0);
-    bounded.set(chunk, 4);
-    return lz4Uncompress(bounded);
+    const bytes = decompressBlock('lz4', chunk, maximumLength);
+    if (bytes === undefined) throw new RangeError(`it is damaged, or holds more than ${maximumLength} bytes`);
+    return bytes;
   },
   compress: (block) => lz4Compress(asBuffer(block)).subarray(4),
 };

@@ -8,11 +8,16 @@ import {
   openOrEmpty,
   presentDecoder,
 } from './column-streams.js';
+import { freshBytes, freshInts, passingInts } from './fresh.js';
 import { offsetsOf, presentRows, type Rows } from './rows.js';
 
 const MOST_BYTES = 0x7fffffff;
 const BLANK = 0x20;
 const SLACK_BYTES = 16;
+const TOUCHED_ROWS = 128;
+const TOUCHED_BYTES = 32;
+/** Keeps the compiler from leaving out loads whose values nobody needs. */
+const touched = new Uint8Array(1);
 const LONG_TEXT_BYTES = 128;
 /** Dictionaries of entries to this length are kept as words of 4 bytes, all entries with the same number of words. */
 const WORD_TEXT_BYTES = 16;
@@ -35,9 +40,9 @@ export function directBytesReader(source: ColumnSource, kind: BytesKind): Column
   let at = data.at;
   return (parent) => {
     const rows = presentRows(present, parent);
-    const lengths = new Int32Array(rows.count);
+    const lengths = passingInts(rows.count);
     lengthDecoder.readLengths(lengths, 0, rows.count);
-    const offsets = new Int32Array(rows.length + 1);
+    const offsets = freshInts(rows.length + 1);
     const total = offsetsOf(lengths, rows, offsets);
     if (total > data.bytes.length - at) {
       throw corruptStream(data, `${total} bytes needed at ${at}, the stream has ${data.bytes.length}`);
@@ -45,30 +50,18 @@ export function directBytesReader(source: ColumnSource, kind: BytesKind): Column
     const bytes = data.bytes.subarray(at, at + total);
     at += total;
     const base = { kind, length: rows.length, validity: rows.validity };
-    if (kind === 'char') return { ...base, ...withoutPadding(bytes, offsets) };
-    return { ...base, bytes, offsets };
+    if (kind !== 'char') return { ...base, bytes, offsets };
+    const trimmed = new Uint8Array(total);
+    copyWithoutPadding(bytes, offsets, trimmed);
+    return { ...base, bytes: trimmed.subarray(0, offsets[rows.length]), offsets };
   };
-}
-
-function withoutPadding(bytes: Uint8Array, offsets: Int32Array): { bytes: Uint8Array; offsets: Int32Array } {
-  const out = new Uint8Array(bytes.length);
-  const outOffsets = new Int32Array(offsets.length);
-  let to = 0;
-  for (let row = 0; row + 1 < offsets.length; row++) {
-    let end = offsets[row + 1];
-    while (end > offsets[row] && bytes[end - 1] === BLANK) end--;
-    for (let from = offsets[row]; from < end; from++) out[to++] = bytes[from];
-    outOffsets[row + 1] = to;
-  }
-  return { bytes: out.subarray(0, to), offsets: outOffsets };
 }
 
 /** The entries of a column's dictionary, which holds for one stripe. */
 export interface Dictionary {
-  /** SLACK_BYTES longer than the entries. */
+  /** Entry i is bytes[starts[i], starts[i + 1]); TOUCHED_BYTES + SLACK_BYTES more follow. */
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
-  readonly lengths: Int32Array;
   readonly longest: number;
   /** The entries again, `stride` words each; absent when one is longer than WORD_TEXT_BYTES, or they are many. */
   readonly words: Int32Array | undefined;
@@ -83,33 +76,51 @@ export function readDictionary(source: ColumnSource, blob: OpenStream, lengthStr
       `${lengthStream.bytes.length} bytes cannot hold the lengths of ${size} dictionary entries`,
     );
   }
-  const lengths = new Int32Array(size);
-  integerDecoder(lengthStream, source.layout.rleV2, false).readLengths(lengths, 0, size);
-  const starts = new Int32Array(size);
+  const starts = new Int32Array(size + 1);
+  // Lengths first, each in the place of its entry's end.
+  integerDecoder(lengthStream, source.layout.rleV2, false).readLengths(starts, 1, size);
   let total = 0;
-  let longest = 0;
-  for (let i = 0; i < size; i++) {
-    starts[i] = total;
-    total += lengths[i];
+  for (let i = 1; i <= size; i++) {
+    total += starts[i];
     if (total > blob.bytes.length) {
-      throw corruptStream(blob, `dictionary entry ${i} ends at ${total}, the stream has ${blob.bytes.length} bytes`);
+      throw corruptStream(
+        blob,
+        `dictionary entry ${i - 1} ends at ${total}, the stream has ${blob.bytes.length} bytes`,
+      );
     }
-    if (source.type.kind === 'char') {
-      while (lengths[i] > 0 && blob.bytes[starts[i] + lengths[i] - 1] === BLANK) lengths[i]--;
-    }
-    if (lengths[i] > longest) longest = lengths[i];
+    starts[i] = total;
   }
-  const bytes = new Uint8Array(total + SLACK_BYTES);
-  bytes.set(blob.bytes.subarray(0, total));
+  const bytes = freshBytes(total + TOUCHED_BYTES + SLACK_BYTES);
+  if (source.type.kind === 'char') copyWithoutPadding(blob.bytes, starts, bytes);
+  else bytes.set(blob.bytes.subarray(0, total));
+  bytes.fill(0, starts[size]);
+  let longest = 0;
+  for (let i = 0; i < size; i++) longest = Math.max(longest, starts[i + 1] - starts[i]);
   const stride = Math.max(1, Math.ceil(longest / 4));
-  return { bytes, starts, lengths, longest, stride, words: wordsOf(bytes, starts, longest, stride) };
+  return { bytes, starts, longest, stride, words: wordsOf(bytes, starts, longest, stride) };
+}
+
+/** CHAR's values without the blanks at their ends, one after the other; moves `offsets` to them. */
+function copyWithoutPadding(bytes: Uint8Array, offsets: Int32Array, out: Uint8Array): void {
+  let start = offsets[0];
+  let to = 0;
+  offsets[0] = 0;
+  for (let row = 0; row + 1 < offsets.length; row++) {
+    const next = offsets[row + 1];
+    let end = next;
+    while (end > start && bytes[end - 1] === BLANK) end--;
+    for (let from = start; from < end; from++) out[to++] = bytes[from];
+    offsets[row + 1] = to;
+    start = next;
+  }
 }
 
 function wordsOf(blob: Uint8Array, starts: Int32Array, longest: number, stride: number): Int32Array | undefined {
-  if (longest > WORD_TEXT_BYTES || starts.length * stride > MOST_WORDS) return undefined;
+  if (longest > WORD_TEXT_BYTES || (starts.length - 1) * stride > MOST_WORDS) return undefined;
   const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
-  const words = new Int32Array(starts.length * stride);
-  for (let i = 0; i < starts.length; i++) {
+  const size = starts.length - 1;
+  const words = new Int32Array(size * stride);
+  for (let i = 0; i < size; i++) {
     for (let word = 0; word < stride; word++) words[i * stride + word] = view.getInt32(starts[i] + 4 * word, true);
   }
   return words;
@@ -122,7 +133,7 @@ export function dictionaryReader(source: ColumnSource, kind: BytesKind, dictiona
   const decoder = integerDecoder(stream, source.layout.rleV2, false);
   return (parent) => {
     const rows = presentRows(present, parent);
-    const entries = new Int32Array(rows.count);
+    const entries = passingInts(rows.count);
     decoder.readInts(entries, 0, rows.count);
     return { kind, length: rows.length, validity: rows.validity, ...lookUp(entries, dictionary, rows, stream) };
   };
@@ -134,22 +145,23 @@ function lookUp(
   rows: Rows,
   stream: OpenStream,
 ): { bytes: Uint8Array; offsets: Int32Array } {
-  const { lengths } = dictionary;
-  const size = lengths.length;
+  const { starts } = dictionary;
+  const size = starts.length - 1;
   const count = entries.length;
-  const offsets = new Int32Array(rows.length + 1);
+  const offsets = freshInts(rows.length + 1);
   const dense = rows.validity === undefined ? offsets : new Int32Array(count + 1);
+  offsets[0] = 0;
   let total = 0;
   for (let i = 0; i < count; i++) {
     const entry = entries[i];
     // As unsigned, a negative number is too large as well.
     if (entry >>> 0 >= size) throw corruptStream(stream, `entry ${entry} of a dictionary of ${size}`);
-    total += lengths[entry];
+    total += starts[entry + 1] - starts[entry];
     dense[i + 1] = total;
   }
   if (total > MOST_BYTES) throw corruptStream(stream, `${total} bytes in one batch: read it with a smaller batchSize`);
   if (dense !== offsets) spreadOffsets(dense, rows, offsets);
-  const bytes = new Uint8Array(total + SLACK_BYTES);
+  const bytes = freshBytes(total + SLACK_BYTES);
   if (dictionary.words === undefined) copyEntries(entries, dense, dictionary, bytes);
   else copyWords(entries, dense, dictionary.words, dictionary.stride, bytes);
   return { bytes: bytes.subarray(0, total), offsets };
@@ -205,6 +217,10 @@ function copyWords(entries: Int32Array, offsets: Int32Array, words: Int32Array, 
   }
 }
 
+/**
+ * Large dictionaries are not in the processor's cache. Loads that nothing waits for overlap, copying loops do not: so the
+ * entries of some rows are touched before they are copied.
+ */
 function copyEntries(
   entries: Int32Array,
   offsets: Int32Array,
@@ -213,15 +229,22 @@ function copyEntries(
 ): void {
   const source = new DataView(blob.buffer, blob.byteOffset, blob.length);
   const target = new DataView(out.buffer, out.byteOffset, out.length);
-  for (let i = 0; i < entries.length; i++) {
-    const to = offsets[i];
-    const length = offsets[i + 1] - to;
-    const from = starts[entries[i]];
-    if (length > LONG_TEXT_BYTES) out.set(blob.subarray(from, from + length), to);
-    else {
-      for (let at = 0; at < length; at += 8) {
-        target.setInt32(to + at, source.getInt32(from + at, true), true);
-        target.setInt32(to + at + 4, source.getInt32(from + at + 4, true), true);
+  for (let first = 0; first < entries.length; first += TOUCHED_ROWS) {
+    const end = Math.min(entries.length, first + TOUCHED_ROWS);
+    for (let i = first; i < end; i++) {
+      const from = starts[entries[i]];
+      touched[0] ^= blob[from] ^ blob[from + TOUCHED_BYTES];
+    }
+    for (let i = first; i < end; i++) {
+      const to = offsets[i];
+      const length = offsets[i + 1] - to;
+      const from = starts[entries[i]];
+      if (length > LONG_TEXT_BYTES) out.set(blob.subarray(from, from + length), to);
+      else {
+        for (let at = 0; at < length; at += 8) {
+          target.setInt32(to + at, source.getInt32(from + at, true), true);
+          target.setInt32(to + at + 4, source.getInt32(from + at + 4, true), true);
+        }
       }
     }
   }

@@ -2,6 +2,7 @@ import { DecimalDecoder } from '../../encoding/decimal.js';
 import { StreamKind } from '../stripe.js';
 import type { ColumnReader } from './column-reader.js';
 import { type ColumnSource, integerDecoder, openOrEmpty, presentDecoder } from './column-streams.js';
+import { freshLongs, passingInts } from './fresh.js';
 import { presentRows, spread128 } from './rows.js';
 
 const TWO_32 = 0x100000000;
@@ -20,9 +21,9 @@ export function decimalReader(source: ColumnSource): ColumnReader {
   const secondary = integerDecoder(openOrEmpty(source, StreamKind.secondary), source.layout.rleV2, true);
   return (parent) => {
     const rows = presentRows(present, parent);
-    const words = new BigInt64Array(rows.length * 2);
+    const words = freshLongs(rows.length * 2, rows.count * 2);
     data.readDecimals(words, 0, rows.count);
-    const scales = new Int32Array(rows.count);
+    const scales = passingInts(rows.count);
     secondary.readInts(scales, 0, rows.count);
     const quarters = new Int32Array(words.buffer);
     let others = 0;
@@ -67,10 +68,10 @@ export function decimal64Reader(source: ColumnSource): ColumnReader {
   const data = integerDecoder(openOrEmpty(source, StreamKind.data), true, true);
   return (parent) => {
     const rows = presentRows(present, parent);
-    const longs = new BigInt64Array(rows.count);
+    const longs = freshLongs(rows.count);
     data.readLongs(longs, 0, rows.count);
     const halves = new Int32Array(longs.buffer);
-    const words = new BigInt64Array(rows.length * 2);
+    const words = freshLongs(rows.length * 2, rows.count * 2);
     const quarters = new Int32Array(words.buffer);
     for (let i = 0; i < rows.count; i++) {
       quarters[4 * i] = halves[2 * i];

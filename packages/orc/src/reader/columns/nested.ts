@@ -11,6 +11,7 @@ import {
   openOrEmpty,
   presentDecoder,
 } from './column-streams.js';
+import { freshInts, passingInts } from './fresh.js';
 import { allRows, offsetsOf, presentRows } from './rows.js';
 
 const MOST_ELEMENTS = 0x7fffffff;
@@ -55,9 +56,9 @@ function listRows(source: ColumnSource) {
   const decoder = integerDecoder(stream, source.layout.rleV2, false);
   return (parent: Parameters<ColumnReader>[0]) => {
     const rows = presentRows(present, parent);
-    const lengths = new Int32Array(rows.count);
+    const lengths = passingInts(rows.count);
     decoder.readLengths(lengths, 0, rows.count);
-    const offsets = new Int32Array(rows.length + 1);
+    const offsets = freshInts(rows.length + 1);
     const total = offsetsOf(lengths, rows, offsets);
     if (total > MOST_ELEMENTS) throw corruptStream(stream, `${total} elements in one batch`);
     return { rows, offsets, total };

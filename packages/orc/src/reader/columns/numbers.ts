@@ -10,6 +10,7 @@ import {
   openOrEmpty,
   presentDecoder,
 } from './column-streams.js';
+import { freshInts, freshLongs, passingInts, unfilled } from './fresh.js';
 import { presentRows, spread8, spread32, spread64 } from './rows.js';
 
 export function booleanReader(source: ColumnSource): ColumnReader {
@@ -41,8 +42,9 @@ export function shortReader(source: ColumnSource): ColumnReader {
   const data = integerDecoder(openOrEmpty(source, StreamKind.data), source.layout.rleV2, true);
   return (parent) => {
     const rows = presentRows(present, parent);
-    const wide = new Int32Array(rows.length);
+    const wide = passingInts(rows.length);
     data.readInts(wide, 0, rows.count);
+    if (rows.count < rows.length) wide.fill(0, rows.count);
     spread32(wide, rows);
     const values = new Int16Array(rows.length);
     values.set(wide);
@@ -59,7 +61,7 @@ export function intReader(
   const data = integerDecoder(openOrEmpty(source, StreamKind.data), source.layout.rleV2, true);
   return (parent) => {
     const rows = presentRows(present, parent);
-    const values = new Int32Array(rows.length);
+    const values = freshInts(rows.length, rows.count);
     data.readInts(values, 0, rows.count);
     fix?.(values.subarray(0, rows.count));
     spread32(values, rows);
@@ -72,7 +74,7 @@ export function longReader(source: ColumnSource): ColumnReader {
   const data = integerDecoder(openOrEmpty(source, StreamKind.data), source.layout.rleV2, true);
   return (parent) => {
     const rows = presentRows(present, parent);
-    const values = new BigInt64Array(rows.length);
+    const values = freshLongs(rows.length, rows.count);
     data.readLongs(values, 0, rows.count);
     spread64(new Int32Array(values.buffer), rows);
     return { kind: 'long', length: rows.length, validity: rows.validity, values };
@@ -92,8 +94,10 @@ export function floatReader(source: ColumnSource, kind: 'float' | 'double'): Col
       throw corruptStream(stream, `${wanted} bytes needed at ${at}, the stream has ${stream.bytes.length}`);
     }
     const base = { length: rows.length, validity: rows.validity };
-    const buffer = new ArrayBuffer(rows.length * width);
-    new Uint8Array(buffer).set(stream.bytes.subarray(at, at + wanted));
+    const buffer = unfilled(rows.length * width);
+    const bytes = new Uint8Array(buffer);
+    bytes.set(stream.bytes.subarray(at, at + wanted));
+    if (rows.count < rows.length) bytes.fill(0, wanted);
     at += wanted;
     if (kind === 'float') {
       spread32(new Int32Array(buffer), rows);

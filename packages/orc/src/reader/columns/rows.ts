@@ -82,6 +82,7 @@ export function spread128(words: Int32Array, { length, validity, count }: Rows):
 /** Lengths of the values that exist as offsets of all rows, from 0; answers their sum, which may pass 2^31. */
 export function offsetsOf(lengths: Int32Array, { length, validity }: Rows, offsets: Int32Array): number {
   let sum = 0;
+  offsets[0] = 0;
   if (validity === undefined) {
     for (let row = 0; row < length; row++) {
       sum += lengths[row];

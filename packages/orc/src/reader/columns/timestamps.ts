@@ -3,6 +3,7 @@ import type { TimeZone } from '../../time/time-zone.js';
 import { StreamKind } from '../stripe.js';
 import type { ColumnReader } from './column-reader.js';
 import { type ColumnSource, integerDecoder, openOrEmpty, presentDecoder } from './column-streams.js';
+import { freshInts, freshLongs } from './fresh.js';
 import { presentRows, spread32, spread64 } from './rows.js';
 
 /** 2015-01-01 00:00:00 as if UTC: what DATA counts from, in the writer's time zone. */
@@ -35,8 +36,8 @@ export function timestampReader(
   const base = zone === undefined ? BASE_LOCAL : zone.instantOf(BASE_LOCAL);
   return (parent) => {
     const rows = presentRows(present, parent);
-    const seconds = new BigInt64Array(rows.length);
-    const nanos = new Int32Array(rows.length);
+    const seconds = freshLongs(rows.length, rows.count);
+    const nanos = freshInts(rows.length, rows.count);
     data.readLongs(seconds, 0, rows.count);
     secondary.readNanos(nanos, 0, rows.count);
     const halves = new Int32Array(seconds.buffer);
