@@ -112,15 +112,17 @@ function gather<T extends { [row: number]: number }>(from: T, to: T, selection: 
   return to;
 }
 
-/** By int32 halves: elements of a BigInt64Array may cost an allocation each. */
+/** `each` elements a row. An element that is only passed on costs no allocation. */
 function gatherLongs(from: BigInt64Array, selection: Int32Array, each = 1): BigInt64Array<ArrayBuffer> {
-  const out = new BigInt64Array(selection.length * each);
-  const source = new Int32Array(from.buffer, from.byteOffset, from.length * 2);
-  const target = new Int32Array(out.buffer);
-  const halves = each * 2;
-  for (let i = 0, at = 0; i < selection.length; i++) {
-    const row = selection[i] * halves;
-    for (let h = 0; h < halves; h++) target[at++] = source[row + h];
+  const { length } = selection;
+  const out = new BigInt64Array(length * each);
+  if (each === 1) {
+    for (let i = 0; i < length; i++) out[i] = from[selection[i]];
+    return out;
+  }
+  for (let i = 0, at = 0; i < length; i++) {
+    const row = selection[i] * each;
+    for (let e = 0; e < each; e++) out[at++] = from[row + e];
   }
   return out;
 }
