@@ -72,7 +72,10 @@ function headerLines(reader: OrcReader): string[] {
     ...(reader.compression === 'none' ? [] : [`Compression size: ${reader.compressionBlockSize}`]),
     `Calendar: ${reader.calendar === 'proleptic_gregorian' ? 'Proleptic Gregorian' : 'Julian/Gregorian'}`,
     `Type: ${typeToString(reader.schema)}`,
-    ...[...reader.encryptedColumns].map(([id, key]) => `Encrypted: column ${id} with key ${key}`),
+    ...[...reader.encryptedColumns].map(([id, { key, mask, readable }]) => {
+      const which = `'${key.name}' version ${key.version} (${key.algorithm})`;
+      return `Encrypted: column ${id} with key ${which}, mask ${mask}, ${readable ? 'readable' : 'not readable'}`;
+    }),
   ];
 }
 
@@ -122,8 +125,8 @@ function stripeLines({ stripe, streams, columns, writerTimezone }: StripeLayout)
   return [
     `  Stripe: offset: ${offset} data: ${dataLength} rows: ${numberOfRows} tail: ${footerLength} index: ${indexLength}${zone}`,
     ...streams.map(
-      ({ column, kind, offset: start, length }) =>
-        `    Stream: column ${column} section ${STREAM_NAMES[kind] ?? kind} start: ${start} length ${length}`,
+      ({ column, kind, offset: start, length, variant }) =>
+        `    Stream: column ${column} section ${STREAM_NAMES[kind] ?? kind} start: ${start} length ${length}${variant === undefined ? '' : ' encrypted'}`,
     ),
     ...columns.map(
       ({ dictionary, rleV2, dictionarySize }, id) =>

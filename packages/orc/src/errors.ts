@@ -26,9 +26,29 @@ export class InvalidReadError extends SkepError {
 /** An encrypted column was asked for without its key. */
 export class EncryptedColumnError extends SkepError {
   readonly column: string;
-  constructor(path: string, column: string, keyName: string) {
-    super('ENCRYPTED_COLUMN', 'invalid', `${path}: column ${column} is encrypted with key '${keyName}'`);
+  /** `key` with its version, as keyText has it. */
+  constructor(path: string, column: string, key: string, mask: string) {
+    const what = `column ${column} is encrypted with key ${key}`;
+    const help = `give the key, leave the column out, or ask for what the mask '${mask}' left`;
+    super('ENCRYPTED_COLUMN', 'invalid', `${path}: ${what}: ${help}`);
     this.column = column;
+  }
+}
+
+/** The key that was given for an encrypted column does not decrypt it. */
+export class WrongKeyError extends SkepError {
+  readonly column: string;
+  constructor(path: string, column: string, key: string) {
+    const what = `the key given as ${key} does not open column ${column}`;
+    super('WRONG_KEY', 'invalid', `${path}: ${what}: give the right one, or none`);
+    this.column = column;
+  }
+}
+
+/** What was given as a key is none. The message does not show it. */
+export class InvalidKeyError extends SkepError {
+  constructor(message: string) {
+    super('INVALID_KEY', 'invalid', message);
   }
 }
 

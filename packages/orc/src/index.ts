@@ -1,6 +1,16 @@
 export { type ByteSink, type ByteSource, CorruptFileError, memorySink, memorySource } from '@skep/core';
 export type { CompressionKind } from './compression/codec.js';
 export { dumpOrc, statisticsText } from './dump.js';
+export {
+  type EncryptionAlgorithm,
+  type EncryptionKey,
+  inMemoryKeys,
+  type KeyProvider,
+  type LocalKeys,
+  type MasterKey,
+  parseKeys,
+} from './encryption/keys.js';
+export type { EncryptedColumn } from './encryption/refuse.js';
 export * from './errors.js';
 export type { ColumnStatistics } from './proto/gen/orc_proto.js';
 export * from './reader/options.js';

@@ -4,16 +4,23 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { CorruptFileError, memorySource } from '@skep/core';
 import { describe, expect, test } from 'vitest';
+import { inMemoryKeys, parseKeys } from '../encryption/keys.js';
 import { EncryptedColumnError } from '../errors.js';
 import { rowToJson } from '../row-json.js';
 import { filesBelow, sharedFolder } from '../testing/shared-folder.js';
 import type { ReadOptions } from './options.js';
-import { type OrcReader, openOrc, openOrcSync } from './orc-reader.js';
+import { type OpenOptions, type OrcReader, openOrc, openOrcSync } from './orc-reader.js';
 
 const isOrc = (name: string) => name.endsWith('.orc');
 
-function open(path: string): OrcReader {
-  return openOrcSync(memorySource(readFileSync(path), path));
+function open(path: string, options: OpenOptions = {}): OrcReader {
+  return openOrcSync(memorySource(readFileSync(path), path), options);
+}
+
+/** The keys beside a file. */
+function keysOf(path: string): OpenOptions {
+  const file = path.replace(/\.orc$/, '.keys');
+  return existsSync(file) ? { keys: inMemoryKeys(parseKeys(readFileSync(file, 'utf8'), file)) } : {};
 }
 
 function* rowsOf(reader: OrcReader, options: ReadOptions = {}): Generator<string> {
@@ -28,12 +35,10 @@ function* rowsOf(reader: OrcReader, options: ReadOptions = {}): Generator<string
 
 /** The lines beside a file, or undefined when there are none. */
 function expectedLines(path: string): string[] | undefined {
-  if (existsSync(`${path}.jsn`)) return readFileSync(`${path}.jsn`, 'utf8').trimEnd().split('\n');
-  if (!existsSync(`${path}.jsn.gz`)) return undefined;
-  const text = gunzipSync(readFileSync(`${path}.jsn.gz`))
-    .toString()
-    .trimEnd();
-  return text === '' ? [] : text.split('\n');
+  const zipped = existsSync(`${path}.jsn.gz`);
+  if (!zipped && !existsSync(`${path}.jsn`)) return undefined;
+  const text = zipped ? gunzipSync(readFileSync(`${path}.jsn.gz`)).toString() : readFileSync(`${path}.jsn`, 'utf8');
+  return text.trimEnd() === '' ? [] : text.trimEnd().split('\n');
 }
 
 /** Equal but for the form of numbers: 1e+10 is 10000000000. Digits of integers and decimals are kept. */
@@ -56,8 +61,10 @@ describe('files in test-files', () => {
     test(basename(path), async () => {
       const lines = expectedLines(path.replace(/\.orc$/, ''));
       if (lines === undefined) throw new TypeError(`${path} has no .jsn`);
-      expectRows(rowsOf(open(path)), lines);
-      expectRows(rowsOf(open(path), { batchSize: 1 }), lines);
+      const keys = keysOf(path);
+      expectRows(rowsOf(open(path, keys)), lines);
+      expectRows(rowsOf(open(path, keys), { batchSize: 1 }), lines);
+      expectRows(rowsOf(open(path, keys), { segmentBytes: 1 }), lines);
       const bytes = readFileSync(path);
       const later = {
         path,
@@ -65,10 +72,12 @@ describe('files in test-files', () => {
         slice: async (start: number, end: number) => bytes.subarray(start, end),
       };
       const rows: string[] = [];
-      for await (const { root, length } of (await openOrc(later)).batches()) {
+      for await (const { root, length } of (await openOrc(later, keys)).batches()) {
         for (let row = 0; row < length; row++) rows.push(rowToJson(root, row));
       }
       expectRows(rows, lines);
+      const masked = expectedLines(path.replace(/\.orc$/, '.masked'));
+      if (masked !== undefined) expectRows(rowsOf(open(path), { masked: true }), masked);
     });
   }
 });

@@ -36,7 +36,7 @@ export interface ReadOptions {
   readonly evolution?: 'name' | 'position';
   /** With evolution 'position': the levels of structs that it holds for, from the root; below, by name. 1 when absent. */
   readonly positionalLevels?: number;
-  /** Reads what the mask left of encrypted columns (Java's behaviour without the key) instead of refusing them. */
+  /** Reads what the mask left of encrypted columns whose key is not there (as Java does) instead of refusing them. */
   readonly masked?: boolean;
 }
 

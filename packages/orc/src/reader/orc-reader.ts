@@ -1,15 +1,20 @@
 import type { ByteSource } from '@skep/core';
 import type { CompressionKind } from '../compression/codec.js';
+import { askKeys, askKeysSync } from '../encryption/ask-keys.js';
+import { type FileEncryption, openEncryption, variantOf } from '../encryption/file-encryption.js';
+import type { KeyProvider } from '../encryption/keys.js';
+import { type EncryptedColumn, encryptedColumns, refuseEncrypted } from '../encryption/refuse.js';
+import { readStripeStatistics } from '../encryption/stripe-statistics.js';
 import { InvalidReadError } from '../errors.js';
-import type { ColumnStatistics, Metadata } from '../proto/gen/orc_proto.js';
+import type { ColumnStatistics } from '../proto/gen/orc_proto.js';
 import type { TypeDescription } from '../type-description.js';
-import { encryptedColumns, refuseEncrypted } from './encryption.js';
 import { planColumns } from './evolution.js';
 import { fetchAsync, fetchSync, itemsAsync, itemsSync, MeteredSource } from './fetching.js';
 import { fileSchema } from './file-schema.js';
-import { type FileTail, readFileTail, readMetadata, toNumber } from './file-tail.js';
+import { type FileTail, readFileTail, toNumber } from './file-tail.js';
 import type { OrcBatch, ReadOptions } from './options.js';
-import { bindSarg } from './pruning.js';
+import { fileColumns } from './projection.js';
+import { bindSarg, searchedIds } from './pruning.js';
 import { type ScannedFile, scan } from './scan.js';
 import { readStripeLayout, type StripeInformation, type StripeLayout, stripesOf } from './stripe.js';
 
@@ -25,24 +30,33 @@ export interface OpenOptions {
    * beyond it are cut off. 6 when absent, as in the C++ reader.
    */
   readonly hive11DecimalScale?: number;
+  /** The keys of encrypted columns; see inMemoryKeys. */
+  readonly keys?: KeyProvider;
 }
 
 /** Opens a file whose source may answer later. Reads its tail only. */
 export async function openOrc(source: ByteSource, options: OpenOptions = {}): Promise<OrcReader> {
   const metered = new MeteredSource(source);
-  return new OrcReader(metered, await fetchAsync(metered, readFileTail(source.path, source.size)), options);
+  const tail = await fetchAsync(metered, readFileTail(source.path, source.size));
+  const schema = schemaOf(tail, options);
+  return new OrcReader(metered, tail, schema, await askKeys(openEncryption(tail, schema), options.keys), options);
 }
 
 /** Opens a file whose source answers at once: memory, a local file. */
 export function openOrcSync(source: ByteSource, options: OpenOptions = {}): OrcReader {
   const metered = new MeteredSource(source);
-  return new OrcReader(metered, fetchSync(metered, readFileTail(source.path, source.size)), options);
+  const tail = fetchSync(metered, readFileTail(source.path, source.size));
+  const schema = schemaOf(tail, options);
+  return new OrcReader(metered, tail, schema, askKeysSync(openEncryption(tail, schema), options.keys), options);
+}
+
+function schemaOf({ footer, path, footerOffset }: FileTail, { hive11DecimalScale = 6 }: OpenOptions): TypeDescription {
+  return fileSchema(footer.types ?? [], path, footerOffset, hive11DecimalScale);
 }
 
 /** An open ORC file: what its tail says, and its rows in batches. Made by openOrc and openOrcSync. */
 export class OrcReader {
   readonly path: string;
-  readonly schema: TypeDescription;
   /** As the footer says; a file may say 0 and have rows. */
   readonly numberOfRows: number;
   readonly stripes: readonly StripeInformation[];
@@ -58,21 +72,22 @@ export class OrcReader {
   readonly writerVersion: number;
   readonly softwareVersion: string | undefined;
   readonly calendar: 'julian_gregorian' | 'proleptic_gregorian';
-  /** Of the whole file, by column id; empty in files without statistics. */
+  /** Of the whole file, by column id; empty in files without statistics. Of an encrypted column without its key, as the mask left it. */
   readonly statistics: readonly ColumnStatistics[];
-  /** Names of keys by the ids of the columns that are encrypted with them, descendants included. */
-  readonly encryptedColumns: ReadonlyMap<number, string>;
+  /** By the ids of the columns that are encrypted, descendants included. */
+  readonly encryptedColumns: ReadonlyMap<number, EncryptedColumn>;
   private readonly file: ScannedFile;
 
   constructor(
     private readonly source: MeteredSource,
     readonly tail: FileTail,
+    readonly schema: TypeDescription,
+    private readonly encryption: FileEncryption | undefined,
     options: OpenOptions,
   ) {
     const { footer, postScript, path, footerOffset } = tail;
     this.path = path;
     source.keepTail(tail.lastBytes);
-    this.schema = fileSchema(footer.types ?? [], path, footerOffset, options.hive11DecimalScale ?? 6);
     this.stripes = stripesOf(tail);
     this.numberOfRows = toNumber(footer.numberOfRows, path, footerOffset, 'number of rows');
     this.compression = tail.compression;
@@ -87,8 +102,11 @@ export class OrcReader {
     this.writerVersion = postScript.writerVersion ?? 0;
     this.softwareVersion = footer.softwareVersion;
     this.calendar = footer.calendar === 2 ? 'proleptic_gregorian' : 'julian_gregorian';
-    this.statistics = footer.statistics ?? [];
-    this.encryptedColumns = encryptedColumns(footer);
+    this.statistics = (footer.statistics ?? []).map((masked, id) => {
+      const variant = variantOf(encryption, id);
+      return variant?.statistics[id - variant.root.id] ?? masked;
+    });
+    this.encryptedColumns = encryptedColumns(encryption);
     this.file = {
       tail,
       schema: this.schema,
@@ -100,6 +118,7 @@ export class OrcReader {
         softwareVersion: this.softwareVersion,
         hybrid: this.calendar === 'julian_gregorian',
       },
+      encryption,
       decimal64: version[0] >= 2 || (version[0] === 1 && version[1] === 9999),
       defaultTimezone: options.defaultTimezone ?? 'UTC',
     };
@@ -112,27 +131,27 @@ export class OrcReader {
 
   /** By stripe and column id; shorter than `stripes` in files whose writer left them out. */
   async stripeStatistics(): Promise<readonly (readonly ColumnStatistics[])[]> {
-    return statisticsOf(await fetchAsync(this.source, readMetadata(this.tail)));
+    return fetchAsync(this.source, readStripeStatistics(this.tail, this.encryption));
   }
 
   stripeStatisticsSync(): readonly (readonly ColumnStatistics[])[] {
-    return statisticsOf(fetchSync(this.source, readMetadata(this.tail)));
+    return fetchSync(this.source, readStripeStatistics(this.tail, this.encryption));
   }
 
   /** A stripe's streams and encodings. */
   async stripeLayout(number: number): Promise<StripeLayout> {
-    return fetchAsync(this.source, readStripeLayout(this.tail, this.stripe(number), this.schema.maximumId + 1));
+    return fetchAsync(this.source, this.readLayout(number));
   }
 
   stripeLayoutSync(number: number): StripeLayout {
-    return fetchSync(this.source, readStripeLayout(this.tail, this.stripe(number), this.schema.maximumId + 1));
+    return fetchSync(this.source, this.readLayout(number));
   }
 
-  private stripe(number: number): StripeInformation {
+  private readLayout(number: number) {
     const stripe = this.stripes[number];
     if (stripe === undefined)
       throw new InvalidReadError(`${this.path} has ${this.stripes.length} stripes, no stripe ${number}`);
-    return stripe;
+    return readStripeLayout(this.tail, stripe, this.schema.maximumId + 1, this.encryption, number);
   }
 
   /** The rows in batches of columns, in the file's order; see ReadOptions. */
@@ -148,11 +167,8 @@ export class OrcReader {
   private scan(options: ReadOptions) {
     const sarg = bindSarg(this.schema, options, this.path, this.file.origin);
     const root = planColumns(this.schema, options, this.path);
-    if (options.masked !== true) refuseEncrypted(this.path, this.schema, this.encryptedColumns, root);
+    const columns = [...fileColumns(root).map(({ id }) => id), ...searchedIds(sarg)];
+    refuseEncrypted(this.path, this.schema, this.encryption, columns, options.masked === true);
     return scan(this.file, root, sarg, options);
   }
-}
-
-function statisticsOf(metadata: Metadata): readonly (readonly ColumnStatistics[])[] {
-  return (metadata.stripeStats ?? []).map((stripe) => stripe.colStats ?? []);
 }

@@ -45,6 +45,13 @@ export function bindSarg(
   return { sarg, columns, origin };
 }
 
+/** The file's columns that a search argument looks at, their parents included. */
+export function searchedIds(bound: BoundSarg | undefined): number[] {
+  return [...(bound?.columns.values() ?? [])].flatMap((column) =>
+    typeof column === 'object' ? [column.type.id, ...column.parents] : [],
+  );
+}
+
 /** Down the structs to the column; one inside a list, map or union cannot be searched. */
 function find(column: ReadColumn, id: number, parents: readonly number[]): SearchedColumn {
   if (column.file === undefined) return 'null';
@@ -95,7 +102,7 @@ export function* selectGroups(
   const groups = Math.ceil(numberOfRows / stride);
   const searched = [...bound.columns.values()].filter((column) => typeof column === 'object');
   const types = new Map(searched.map(({ type }) => [type.id, type] as const));
-  const ids = new Set(searched.flatMap(({ type, parents }) => [type.id, ...parents]));
+  const ids = new Set(searchedIds(bound));
   const { indexes, blooms } = yield* readIndexes(tail, layout, ids, (id) =>
     bloomStream(layout, types.get(id), bound.origin),
   );
@@ -137,10 +144,11 @@ export function* readIndexes(
   );
   const indexes = new Map<number, RowIndex>();
   const blooms = new Map<number, BloomFilterIndex>();
-  wanted.forEach(({ kind, column, offset }, i) => {
+  wanted.forEach(({ kind, column, offset, decrypt }, i) => {
     const name = `${kind === StreamKind.rowIndex ? 'row index' : 'bloom filter'} of column ${column}`;
     const { codec, blockSize, path } = tail;
-    const { bytes } = decompressRange(answers[i], { path, name, fileOffset: offset, codec, blockSize });
+    const raw = decrypt?.(answers[i], 0) ?? answers[i];
+    const { bytes } = decompressRange(raw, { path, name, fileOffset: offset, codec, blockSize });
     if (kind === StreamKind.rowIndex) {
       indexes.set(
         column,

@@ -1,14 +1,16 @@
 import { CorruptFileError } from '@skep/core';
 import { Scratch } from '../compression/scratch.js';
+import type { FileEncryption } from '../encryption/file-encryption.js';
+import { readStripeStatistics } from '../encryption/stripe-statistics.js';
 import type { StatisticsOrigin } from '../sarg/value-range.js';
 import { timeZone } from '../time/time-zone.js';
 import type { TypeDescription } from '../type-description.js';
 import { allRows } from './columns/rows.js';
 import type { Fetching, FetchingItems } from './fetching.js';
-import { type FileTail, readMetadata } from './file-tail.js';
+import type { FileTail } from './file-tail.js';
 import type { OrcBatch, ReadOptions } from './options.js';
 import { fileColumns, type ReadColumn } from './projection.js';
-import { type BoundSarg, readIndexes, selectGroups, stripeMayMatch } from './pruning.js';
+import { type BoundSarg, readIndexes, searchedIds, selectGroups, stripeMayMatch } from './pruning.js';
 import { type GroupRange, loadSegment, type OpenStripe, segmentBytes } from './segment.js';
 import { readStripeLayout, type StripeInformation } from './stripe.js';
 
@@ -24,6 +26,7 @@ export interface ScannedFile {
   readonly stripes: readonly StripeInformation[];
   readonly rowIndexStride: number;
   readonly origin: StatisticsOrigin;
+  readonly encryption: FileEncryption | undefined;
   readonly decimal64: boolean;
   readonly defaultTimezone: string;
 }
@@ -35,10 +38,11 @@ export function* scan(
   sarg: BoundSarg | undefined,
   options: ReadOptions,
 ): FetchingItems<OrcBatch> {
-  const statistics = sarg === undefined ? [] : ((yield* readMetadata(file.tail)).stripeStats ?? []);
+  const statistics =
+    sarg === undefined ? [] : yield* readStripeStatistics(file.tail, file.encryption, new Set(searchedIds(sarg)));
   for (const [number, stripe] of file.stripes.entries()) {
     if (!isInRange(stripe, number, options) || stripe.numberOfRows === 0) continue;
-    if (sarg !== undefined && !stripeMayMatch(sarg, statistics[number]?.colStats, stripe.numberOfRows)) continue;
+    if (sarg !== undefined && !stripeMayMatch(sarg, statistics[number], stripe.numberOfRows)) continue;
     try {
       yield* scanStripe(file, root, sarg, options, stripe, number);
     } catch (error) {
@@ -72,7 +76,7 @@ function* scanStripe(
   number: number,
 ): FetchingItems<OrcBatch> {
   const { tail, schema } = file;
-  const layout = yield* readStripeLayout(tail, information, schema.maximumId + 1);
+  const layout = yield* readStripeLayout(tail, information, schema.maximumId + 1, file.encryption, number);
   const stride = file.rowIndexStride;
   const selected = sarg === undefined || stride === 0 ? undefined : yield* selectGroups(sarg, tail, layout, stride);
   if (selected?.every((group) => !group)) return;

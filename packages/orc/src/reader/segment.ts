@@ -116,7 +116,16 @@ export function* loadSegment(
   const loaded = new Map(planned.map((plan, i) => [plan.stream, { plan, bytes: bytes[i] }] as const));
   return buildReader(stripe, root, (stream, name) => {
     const found = loaded.get(stream);
-    return found && openStream(stripe, found.plan, found.bytes, name, keepsBytes(stripe, stream) ? undefined : scratch);
+    return (
+      found &&
+      openStream(
+        stripe,
+        found.plan,
+        decrypted(stripe, found.plan, found.bytes),
+        name,
+        keepsBytes(stripe, stream) ? undefined : scratch,
+      )
+    );
   });
 }
 
@@ -130,6 +139,11 @@ function missingRange(stripe: OpenStripe, plan: PlannedStream): ByteRange {
   const { start, end } = plan.range;
   const from = start + (carriedTo(stripe, plan)?.end ?? 0);
   return { start: from, end: Math.max(from, end) };
+}
+
+function decrypted(stripe: OpenStripe, plan: PlannedStream, bytes: Uint8Array): Uint8Array {
+  const { decrypt, offset } = plan.stream;
+  return decrypt === undefined ? bytes : decrypt(bytes, missingRange(stripe, plan).start - offset);
 }
 
 /** Whether vectors are views of the stream's bytes: direct text. (That of a dictionary is copied.) */

@@ -1,75 +1,16 @@
 import { CorruptFileError } from '@skep/core';
 import { decompressRange } from '../compression/chunks.js';
+import type { FileEncryption } from '../encryption/file-encryption.js';
+import { withVariants } from '../encryption/stripe-variants.js';
 import { StripeFooter, type StripeInformation as StripeMessage } from '../proto/gen/orc_proto.js';
 import type { Fetching } from './fetching.js';
 import { decodeMessage, type FileTail, toNumber } from './file-tail.js';
+import { columnLayout, type StreamInformation, type StripeInformation, type StripeLayout } from './stripe-layout.js';
 
-/** Where a stripe lies and what it holds. */
-export interface StripeInformation {
-  readonly offset: number;
-  readonly indexLength: number;
-  readonly dataLength: number;
-  readonly footerLength: number;
-  readonly numberOfRows: number;
-  /** The number of its first row in the file. */
-  readonly firstRow: number;
-}
+export * from './stripe-layout.js';
 
-/** Stream.Kind of the specification. */
-export const StreamKind = {
-  present: 0,
-  data: 1,
-  length: 2,
-  dictionaryData: 3,
-  dictionaryCount: 4,
-  secondary: 5,
-  rowIndex: 6,
-  bloomFilter: 7,
-  bloomFilterUtf8: 8,
-} as const;
-
-/** By kind, as the specification names them. */
-export const STREAM_NAMES: readonly string[] = [
-  'PRESENT',
-  'DATA',
-  'LENGTH',
-  'DICTIONARY_DATA',
-  'DICTIONARY_COUNT',
-  'SECONDARY',
-  'ROW_INDEX',
-  'BLOOM_FILTER',
-  'BLOOM_FILTER_UTF8',
-  'ENCRYPTED_INDEX',
-  'ENCRYPTED_DATA',
-];
 /** No stripe has more rows: Java counts them in an int. */
 const MOST_ROWS = 0x7fffffff;
-
-export interface StreamInformation {
-  readonly kind: number;
-  readonly column: number;
-  /** In the file. */
-  readonly offset: number;
-  readonly length: number;
-}
-
-export interface StripeLayout {
-  readonly stripe: StripeInformation;
-  readonly streams: readonly StreamInformation[];
-  /** By column id; only those of columns that exist. */
-  readonly columns: readonly ColumnLayout[];
-  readonly writerTimezone: string | undefined;
-}
-
-export interface ColumnLayout {
-  readonly dictionary: boolean;
-  /** Integers are in RLE version 2. */
-  readonly rleV2: boolean;
-  readonly dictionarySize: number;
-  readonly bloomEncoding: number;
-  /** By kind; empty streams are left out. */
-  readonly streams: ReadonlyMap<number, StreamInformation>;
-}
 
 /** The footer's list of stripes, checked against the file's size. */
 export function stripesOf(tail: FileTail): StripeInformation[] {
@@ -103,14 +44,21 @@ export function stripesOf(tail: FileTail): StripeInformation[] {
   });
 }
 
-/** Reads a stripe's footer. */
-export function* readStripeLayout(tail: FileTail, stripe: StripeInformation, columns: number): Fetching<StripeLayout> {
+/** Reads the footer of a stripe; `number` is its place in the file. */
+export function* readStripeLayout(
+  tail: FileTail,
+  stripe: StripeInformation,
+  columns: number,
+  encryption: FileEncryption | undefined,
+  number: number,
+): Fetching<StripeLayout> {
   const { path, codec, blockSize } = tail;
   const start = stripe.offset + stripe.indexLength + stripe.dataLength;
   const [raw] = yield [{ start, end: start + stripe.footerLength }];
   const { bytes } = decompressRange(raw, { path, name: 'stripe footer', fileOffset: start, codec, blockSize });
   const footer = decodeMessage(path, start, 'stripe footer', () => StripeFooter.decode(bytes));
-  return stripeLayout(footer, path, start, stripe, columns);
+  const layout = stripeLayout(footer, path, start, stripe, columns);
+  return encryption === undefined ? layout : withVariants(layout, { footer, path, offset: start }, encryption, number);
 }
 
 function stripeLayout(
@@ -144,19 +92,7 @@ function stripeLayout(
   return {
     stripe,
     streams,
-    columns: encodings.map((encoding, column) => {
-      const { kind = 0, dictionarySize = 0, bloomEncoding = 0 } = encoding;
-      if (kind < 0 || kind > 3) {
-        throw new CorruptFileError(path, footerOffset, `column ${column} has the unknown encoding ${kind}`);
-      }
-      return {
-        dictionary: (kind & 1) === 1,
-        rleV2: kind >= 2,
-        dictionarySize,
-        bloomEncoding,
-        streams: ofColumn[column],
-      };
-    }),
+    columns: encodings.map((encoding, column) => columnLayout(encoding, column, ofColumn[column], path, footerOffset)),
     writerTimezone: footer.writerTimezone,
   };
 }
