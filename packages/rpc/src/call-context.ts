@@ -56,9 +56,12 @@ export function withCallOptions<T>(options: CallOptions, run: () => T): T {
 }
 
 /**
- * Runs what must not end with the call that started it: its own calls have neither the call's deadline nor its signal.
- * For what has to happen once something was committed.
+ * Runs what must not end with the call that started it: what it calls has neither the call's deadline nor its signal. For
+ * what has to happen once something was committed.
  */
 export function detached<T>(run: () => T): T {
-  return ambient.run({}, run);
+  const call = currentCall();
+  if (call === undefined) return ambient.run({}, run);
+  const endless = { signal: new AbortController().signal, deadline: Number.POSITIVE_INFINITY };
+  return ambient.run({ call: { ...call, ...endless } }, run);
 }
