@@ -25,27 +25,58 @@ export interface Connection<S> {
 
 const DEFAULT_DEADLINE_MS = 60_000;
 
-/** A service somewhere else, behind the same promise interface. Connects at the first call. */
+/**
+ * A service somewhere else, behind the same promise interface. Connects at the first call. Of several addresses that serve
+ * the same, one is used until it fails.
+ */
 export function connect<D extends ServiceDefinition>(
   definition: D,
-  address: string,
+  address: string | readonly [string, ...string[]],
   options: ConnectOptions = {},
 ): Connection<ClientOf<D>> {
   const clock = options.clock ?? systemClock;
-  const channel = new Channel(address, options, clock);
+  const addresses = typeof address === 'string' ? ([address] as const) : address;
+  const channels = new Channels(addresses, options, clock);
   const service: Record<string, (request: unknown, options?: CallOptions) => Promise<unknown>> = {};
   for (const [name, method] of Object.entries(definition)) {
-    service[name] = (request, perCall) => new OutgoingCall(channel, clock, options, perCall).run(method, request);
+    service[name] = (request, perCall) => new OutgoingCall(channels, clock, options, perCall).run(method, request);
   }
   return {
     service: service as ClientOf<D>,
     check: (perCall) => {
-      return new OutgoingCall(channel, clock, options, perCall).within((deadline, signal) =>
-        channel.checkHealth(serviceName(definition), deadline, signal),
+      return new OutgoingCall(channels, clock, options, perCall).within((deadline, signal) =>
+        channels.current.checkHealth(serviceName(definition), deadline, signal),
       );
     },
-    close: () => channel.close(),
+    close: () => channels.close(),
   };
+}
+
+/** The channels to addresses that serve the same, in the order they are tried. */
+class Channels {
+  private readonly all: readonly Channel[];
+  private at = 0;
+
+  constructor(addresses: readonly [string, ...string[]], options: ConnectOptions, clock: Clock) {
+    this.all = addresses.map((address) => new Channel(address, options, clock));
+  }
+
+  get count(): number {
+    return this.all.length;
+  }
+
+  get current(): Channel {
+    return this.all[this.at];
+  }
+
+  /** That one failed: the next is tried, unless another call has moved on already. */
+  leave(failed: Channel): void {
+    if (this.current === failed) this.at = (this.at + 1) % this.all.length;
+  }
+
+  close(): void {
+    for (const channel of this.all) channel.close();
+  }
 }
 
 /** One call of a client: deadline, signal and identity from its options and from the call it is made for; its attempts. */
@@ -55,7 +86,7 @@ class OutgoingCall {
   private readonly deadline: number;
 
   constructor(
-    private readonly channel: Channel,
+    private readonly channels: Channels,
     private readonly clock: Clock,
     defaults: ConnectOptions,
     perCall: CallOptions = {},
@@ -69,11 +100,14 @@ class OutgoingCall {
     return this.within(async (deadline, signal) => {
       const headers = this.headers();
       const { maxAttempts = 5, ...delays } = this.options.retry ?? {};
+      const most = Math.max(maxAttempts, this.channels.count);
       for (let attempt = 1; ; attempt++) {
-        const outcome = await this.channel.attempt(method, request, headers, deadline, signal);
+        const channel = this.channels.current;
+        const outcome = await channel.attempt(method, request, headers, deadline, signal);
         if ('response' in outcome) return outcome.response;
+        if (outcome.failure.notBegun || outcome.failure.isLost) this.channels.leave(channel);
         const delayMs = retryDelayMs(attempt, delays, this.clock.random());
-        const isOver = attempt >= maxAttempts || this.clock.now() + delayMs >= deadline;
+        const isOver = attempt >= most || this.clock.now() + delayMs >= deadline;
         if (isOver || !mayRepeat(method.path, outcome.failure)) throw outcome.failure.error;
         await this.clock.sleep(delayMs, signal);
       }
