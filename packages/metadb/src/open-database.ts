@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Clock, systemClock } from '@skep/core';
+import { type Clock, makeFolder, systemClock } from '@skep/core';
 import type { Database, OpenDatabaseOptions } from './database.js';
 import { DatabaseError } from './errors.js';
 import { type MigratableDatabase, migrate } from './migrate.js';
@@ -39,13 +38,13 @@ async function connect(url: string, clock: Clock, maxHoldMs: number): Promise<Mi
     );
   }
   const path = match[1] === ':memory:' ? match[1] : resolve(match[1]);
-  if (path !== ':memory:') makeFolder(path);
+  if (path !== ':memory:') makeFolderOf(path);
   return SqliteDatabase.open(path, clock, maxHoldMs);
 }
 
-function makeFolder(path: string): void {
+function makeFolderOf(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
   } catch (cause) {
     throw new DatabaseError('DATABASE_UNWRITABLE', path, `its folder cannot be made (${String(cause)})`, { cause });
   }

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync, writevSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import type { ByteSink, ByteSource } from '@skep/core';
-import { CorruptFileError } from '@skep/core';
+import { CorruptFileError, makeFolder } from '@skep/core';
 import { PathExistsError, type StorageError, storageError } from './errors.js';
 import type { FileEntry, FileSystem } from './file-system.js';
 import { joinPath, parentPath, toLocalPath } from './location.js';
@@ -32,7 +32,7 @@ export function localFileSystem(options: LocalFileSystemOptions = {}): FileSyste
 
   /** A new folder is durable once every folder that got a new entry was synced. */
   async function makeDirectories(path: string): Promise<void> {
-    const firstMade = await fs.mkdir(path, { recursive: true });
+    const firstMade = makeFolder(path);
     if (firstMade === undefined) return;
     for (let dir = path; dir.length >= firstMade.length; dir = parentPath(dir)) await syncDirectory(parentPath(dir));
   }
