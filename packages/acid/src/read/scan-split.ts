@@ -1,20 +1,20 @@
 import { CorruptFileError } from '@skep/core';
-import { type BooleanVector, filterVector, type OrcBatch, type StructVector } from '@skep/orc';
+import type { OrcBatch, StructVector } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
 import { acidReadOptions, isAcidSchema, OPERATION, plainReadOptions } from './acid-schema.js';
-import { DEFAULT_DELETE_EVENTS_IN_MEMORY } from './delete-cache.js';
 import { keyRangeOf } from './delete-reader.js';
-import { openDeletes } from './deletes.js';
 import { countRowsBefore } from './event-cursor.js';
 import { EventGatherer } from './gather.js';
-import { consecutiveRun, type KeyRange, type KeyRun, keyRuns, rangeOfRuns } from './key-runs.js';
+import { consecutiveRun, keyRuns } from './key-runs.js';
 import { type EventRun, mergeEvents, runsWithout } from './merge-events.js';
 import { type Numbering, numberingOf, rangeOfNumbering } from './numbering.js';
 import { BatchCursor, openOrcFile } from './orc-file.js';
-import { AcidColumns, consecutiveKeys, type RowKeys, structOf } from './row-keys.js';
-import type { AcidBatch, AcidSplit, DeleteFile, RowIdVectors, ScanOptions } from './scan-types.js';
-import { type Ask, mapSteps, runAsync, runSync, type Steps } from './steps.js';
+import { AcidColumns, consecutiveKeys, structOf } from './row-keys.js';
+import type { AcidBatch, AcidSplit, ScanOptions } from './scan-types.js';
+import { mapSteps, runAsync, runSync, type Steps } from './steps.js';
 import { isWholeRangeValid, validRows } from './valid-rows.js';
+import { noneDeleted, type ReadRows, Scratch, visibleRows } from './visible-rows.js';
+import { withoutDeleted } from './without-deleted.js';
 
 const DEFAULT_BATCH_ROWS = 8192;
 
@@ -137,66 +137,6 @@ function numbered(
   };
 }
 
-/** A batch as it was read. */
-interface ReadRows {
-  readonly length: number;
-  readonly root: StructVector;
-  /** 0: a row of a write that is not valid; undefined: all are. */
-  readonly valid: Uint8Array | undefined;
-  /** For the ROW__IDs that the caller wants. */
-  readonly keys: RowKeys | undefined;
-  /** For finding the deleted rows. */
-  readonly runs: readonly KeyRun[];
-}
-
-/** A search argument that leaves up to so many batches of a split makes its deletes be looked for around these rows only. */
-const FEW_BATCHES = 4;
-
-/**
- * The visible rows of batches. Delete files are opened when there is a row that they may delete: a search argument may leave
- * none, or so few that only parts of the delete files matter.
- */
-function* withoutDeleted(
-  fs: FileSystem,
-  files: readonly DeleteFile[],
-  range: KeyRange,
-  options: ScanOptions,
-  next: () => Generator<Ask, ReadRows | undefined, unknown>,
-): Steps<AcidBatch> {
-  const ahead: ReadRows[] = [];
-  const most = files.length > 0 && isSelective(options) ? FEW_BATCHES : 1;
-  let rows = yield* next();
-  for (; rows !== undefined; rows = yield* next()) {
-    ahead.push(rows);
-    if (ahead.length >= most) break;
-  }
-  if (ahead.length === 0) return;
-  const isPart = rows === undefined;
-  const deletes = yield* openDeletes(fs, files, {
-    writeIds: options.writeIds,
-    range: isPart ? rangeOfRuns(ahead.flatMap(({ runs }) => runs)) : range,
-    isPart,
-    maxInMemory: options.deleteEventsInMemory ?? DEFAULT_DELETE_EVENTS_IN_MEMORY,
-    cache: options.deleteCache,
-  });
-  try {
-    for (
-      let batch = ahead.shift();
-      batch !== undefined;
-      batch = ahead.shift() ?? (isPart ? undefined : yield* next())
-    ) {
-      const deleted = new Uint8Array(files.length === 0 ? 0 : batch.length);
-      if (files.length > 0) yield* deletes.mark(batch.runs, deleted);
-      yield* visibleRows(batch, deleted, options);
-    }
-  } finally {
-    deletes.close();
-  }
-}
-
-const isSelective = ({ sarg }: ScanOptions): boolean =>
-  sarg !== undefined && !(sarg.op === 'and' && sarg.children.length === 0);
-
 /** ACID version 1: updates and deletes are events among the inserts, the newest of a key counts. */
 function* scanEvents(fs: FileSystem, split: SplitOf<'events'>, options: ScanOptions): Steps<AcidBatch> {
   const { schema, writeIds, columns, batchSize } = options;
@@ -219,7 +159,7 @@ function* flush(gatherer: EventGatherer, options: ScanOptions): Generator<AcidBa
   if (gatherer.length === 0) return;
   const { keys, row } = gatherer.take();
   const rows = { length: keys.length, root: orderColumns(row, options), valid: undefined, keys, runs: [] };
-  yield* visibleRows(rows, new Uint8Array(0), options);
+  yield* visibleRows(rows, new Uint8Array(0), options, new Scratch());
 }
 
 /** The reader answers columns in the file's order; the caller asked in its own. */
@@ -231,81 +171,4 @@ function orderColumns(root: StructVector, { columns, schema }: ScanOptions): Str
     fieldNames: wanted.map((column) => schema.fieldNames[column]),
     children: wanted.map((column) => root.children[inFileOrder.indexOf(column)]),
   };
-}
-
-/** What is left of a batch without invisible and deleted rows (`deleted` may be empty: none); nothing where no row is left. */
-function* visibleRows(
-  { length, root, valid, keys }: ReadRows,
-  deleted: Uint8Array,
-  options: ScanOptions,
-): Generator<AcidBatch, void, unknown> {
-  const picked = visibleSelection(length, valid, options.includeDeleted ? undefined : deleted);
-  if (picked?.length === 0) return;
-  const flags = deleted.length === 0 ? new Uint8Array(length) : deleted;
-  yield {
-    length: picked?.length ?? length,
-    root: picked === undefined ? root : pickRows(root, picked),
-    ...(options.rowIds && keys !== undefined
-      ? { rowIds: rowIdVectors(picked === undefined ? keys : pickKeys(keys, picked)) }
-      : {}),
-    ...(options.includeDeleted
-      ? { isDeleted: flagVector(picked === undefined ? flags : pickFlags(flags, picked)) }
-      : {}),
-  };
-}
-
-/** The numbers of the rows to hand out; undefined: all. */
-function visibleSelection(
-  length: number,
-  valid: Uint8Array | undefined,
-  deleted: Uint8Array | undefined,
-): Int32Array | undefined {
-  const isHit = deleted?.includes(1) ?? false;
-  if (valid === undefined && !isHit) return undefined;
-  const selection = new Int32Array(length);
-  let count = 0;
-  for (let row = 0; row < length; row++) {
-    selection[count] = row;
-    // Without a branch: which rows are deleted cannot be foretold.
-    count += (valid === undefined ? 1 : valid[row]) & (isHit && deleted !== undefined ? deleted[row] ^ 1 : 1);
-  }
-  return count === length ? undefined : selection.subarray(0, count);
-}
-
-function pickRows(root: StructVector, selection: Int32Array): StructVector {
-  if (root.children.length === 0) return { ...root, length: selection.length };
-  return filterVector(root, selection) as StructVector;
-}
-
-function pickKeys(keys: RowKeys, selection: Int32Array): RowKeys {
-  const { length } = selection;
-  const writeIds = new BigInt64Array(length);
-  const buckets = new Int32Array(length);
-  const rowIds = new BigInt64Array(length);
-  for (let i = 0; i < length; i++) {
-    writeIds[i] = keys.writeIds[selection[i]];
-    buckets[i] = keys.buckets[selection[i]];
-    rowIds[i] = keys.rowIds[selection[i]];
-  }
-  return { length, writeIds, buckets, rowIds };
-}
-
-function pickFlags(flags: Uint8Array, selection: Int32Array): Uint8Array {
-  return Uint8Array.from(selection, (row) => flags[row]);
-}
-
-function rowIdVectors({ length, writeIds, buckets, rowIds }: RowKeys): RowIdVectors {
-  return {
-    writeId: { kind: 'long', length, values: writeIds },
-    bucket: { kind: 'int', length, values: buckets },
-    rowId: { kind: 'long', length, values: rowIds },
-  };
-}
-
-function flagVector(values: Uint8Array): BooleanVector {
-  return { kind: 'boolean', length: values.length, values };
-}
-
-function noneDeleted(length: number): BooleanVector {
-  return flagVector(new Uint8Array(length));
 }

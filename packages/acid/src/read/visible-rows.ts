@@ -1,0 +1,112 @@
+import { type BooleanVector, filterVector, type StructVector } from '@skep/orc';
+import type { KeyRun } from './key-runs.js';
+import type { RowKeys } from './row-keys.js';
+import type { AcidBatch, RowIdVectors, ScanOptions } from './scan-types.js';
+
+/** A batch as it was read. */
+export interface ReadRows {
+  readonly length: number;
+  readonly root: StructVector;
+  /** 0: a row of a write that is not valid; undefined: all are. */
+  readonly valid: Uint8Array | undefined;
+  /** For the ROW__IDs that the caller wants. */
+  readonly keys: RowKeys | undefined;
+  /** For finding the deleted rows. */
+  readonly runs: readonly KeyRun[];
+}
+
+/** What is left of a batch without invisible and deleted rows (`deleted` may be empty: none); nothing where no row is left. */
+export function* visibleRows(
+  { length, root, valid, keys }: ReadRows,
+  deleted: Uint8Array,
+  options: ScanOptions,
+  scratch: Scratch,
+): Generator<AcidBatch, void, unknown> {
+  const picked = visibleSelection(length, valid, options.includeDeleted ? undefined : deleted, scratch);
+  if (picked?.length === 0) return;
+  const flags = deleted.length === 0 ? new Uint8Array(length) : deleted.slice();
+  yield {
+    length: picked?.length ?? length,
+    root: picked === undefined ? root : pickRows(root, picked),
+    ...(options.rowIds && keys !== undefined
+      ? { rowIds: rowIdVectors(picked === undefined ? keys : pickKeys(keys, picked)) }
+      : {}),
+    ...(options.includeDeleted
+      ? { isDeleted: flagVector(picked === undefined ? flags : pickFlags(flags, picked)) }
+      : {}),
+  };
+}
+
+/** Arrays that one batch needs and the next one may use again: the rows handed out are no views of them. */
+export class Scratch {
+  private bytes = new Uint8Array(0);
+  private ints = new Int32Array(0);
+
+  /** All zero. */
+  flags(length: number): Uint8Array {
+    if (this.bytes.length < length) this.bytes = new Uint8Array(length);
+    return this.bytes.subarray(0, length).fill(0);
+  }
+
+  numbers(length: number): Int32Array {
+    if (this.ints.length < length) this.ints = new Int32Array(length);
+    return this.ints.subarray(0, length);
+  }
+}
+
+/** The numbers of the rows to hand out; undefined: all. */
+function visibleSelection(
+  length: number,
+  valid: Uint8Array | undefined,
+  deleted: Uint8Array | undefined,
+  scratch: Scratch,
+): Int32Array | undefined {
+  const isHit = deleted?.includes(1) ?? false;
+  if (valid === undefined && !isHit) return undefined;
+  const selection = scratch.numbers(length);
+  let count = 0;
+  for (let row = 0; row < length; row++) {
+    selection[count] = row;
+    // Without a branch: which rows are deleted cannot be foretold.
+    count += (valid === undefined ? 1 : valid[row]) & (isHit && deleted !== undefined ? deleted[row] ^ 1 : 1);
+  }
+  return count === length ? undefined : selection.subarray(0, count);
+}
+
+function pickRows(root: StructVector, selection: Int32Array): StructVector {
+  if (root.children.length === 0) return { ...root, length: selection.length };
+  return filterVector(root, selection) as StructVector;
+}
+
+function pickKeys(keys: RowKeys, selection: Int32Array): RowKeys {
+  const { length } = selection;
+  const writeIds = new BigInt64Array(length);
+  const buckets = new Int32Array(length);
+  const rowIds = new BigInt64Array(length);
+  for (let i = 0; i < length; i++) {
+    writeIds[i] = keys.writeIds[selection[i]];
+    buckets[i] = keys.buckets[selection[i]];
+    rowIds[i] = keys.rowIds[selection[i]];
+  }
+  return { length, writeIds, buckets, rowIds };
+}
+
+function pickFlags(flags: Uint8Array, selection: Int32Array): Uint8Array {
+  return Uint8Array.from(selection, (row) => flags[row]);
+}
+
+function rowIdVectors({ length, writeIds, buckets, rowIds }: RowKeys): RowIdVectors {
+  return {
+    writeId: { kind: 'long', length, values: writeIds },
+    bucket: { kind: 'int', length, values: buckets },
+    rowId: { kind: 'long', length, values: rowIds },
+  };
+}
+
+function flagVector(values: Uint8Array): BooleanVector {
+  return { kind: 'boolean', length: values.length, values };
+}
+
+export function noneDeleted(length: number): BooleanVector {
+  return flagVector(new Uint8Array(length));
+}
