@@ -1,1 +1,4 @@
-export {};
+export { callMetrics, type ServedCall } from './call-metrics.js';
+export * from './figures.js';
+export * from './log.js';
+export { type MetricsServer, serveMetrics } from './metrics-server.js';
