@@ -6,7 +6,7 @@ export {
   type EncryptionKey,
   inMemoryKeys,
   type KeyProvider,
-  type LocalKeys,
+  type LocalKey,
   type MasterKey,
   parseKeys,
 } from './encryption/keys.js';

@@ -4,7 +4,7 @@ import type { ColumnStatistics, EncryptionVariant, StripeInformation } from '../
 import { type FileTail, toNumber } from '../reader/file-tail.js';
 import { columnById, type TypeDescription } from '../type-description.js';
 import { decryptFileStatistics } from './file-statistics.js';
-import { type EncryptionAlgorithm, type EncryptionKey, KEY_BYTES, type LocalKeys } from './keys.js';
+import { type EncryptionAlgorithm, type EncryptionKey, KEY_BYTES, type LocalKey } from './keys.js';
 
 /*
  * An encrypted column is in the file twice (spec: "Encryption Variants"): masked, among the other columns, and encrypted, in streams
@@ -40,7 +40,7 @@ export interface KeyRequest {
   readonly key: EncryptionKey;
   readonly encryptedKey: Uint8Array;
 }
-export type AskingKeys<T> = Generator<KeyRequest, T, LocalKeys | undefined>;
+export type AskingKeys<T> = Generator<KeyRequest, T, LocalKey>;
 
 /** The file's encryption with the keys that are to be had; undefined when nothing is encrypted. Does no I/O itself. */
 export function* openEncryption(tail: FileTail, schema: TypeDescription): AskingKeys<FileEncryption | undefined> {
@@ -80,35 +80,28 @@ function* openVariant(
   const { key, number } = variant;
   const length = KEY_BYTES[key.algorithm];
   const closed = (state: 'locked' | 'wrong'): Opened => ({ state, stripeKeys: [], statistics: [] });
-  const candidates = function* (encryptedKey: Uint8Array | undefined): AskingKeys<readonly Uint8Array[] | undefined> {
+  const local = function* (encryptedKey: Uint8Array | undefined): AskingKeys<LocalKey> {
     if (encryptedKey?.length !== length) {
-      throw corrupt(
-        tail,
-        `a local key of encryption variant ${number} has ${encryptedKey?.length ?? 0} bytes, not ${length}`,
-      );
+      const what = `a local key of encryption variant ${number} has ${encryptedKey?.length ?? 0} bytes, not ${length}`;
+      throw corrupt(tail, what);
     }
-    const answer = yield { key, encryptedKey };
-    return answer instanceof Uint8Array ? [answer] : answer;
+    return yield { key, encryptedKey };
   };
-  const tailKeys = yield* candidates(message.encryptedKey);
-  if (tailKeys === undefined) return closed('locked');
-  let which = -1;
-  let statistics: readonly ColumnStatistics[] | undefined;
-  while (statistics === undefined && ++which < tailKeys.length) {
-    if (tailKeys[which].length !== length) continue;
-    statistics = decryptFileStatistics(tail, variant.root, message.fileStatistics, tailKeys[which]);
-  }
+  const tailKey = yield* local(message.encryptedKey);
+  if (tailKey === undefined) return closed('locked');
+  if (tailKey.length !== length) return closed('wrong');
+  const statistics = decryptFileStatistics(tail, variant.root, message.fileStatistics, tailKey);
   if (statistics === undefined) return closed('wrong');
   const known = new Map<string, Uint8Array>();
   const stripeKeys: Uint8Array[] = [];
   for (const encryptedKey of encryptedStripeKeys) {
-    const text = encryptedKey === undefined ? '' : Buffer.from(encryptedKey).toString('hex');
-    const local = known.get(text) ?? (yield* candidates(encryptedKey))?.[which];
-    if (local?.length !== length) return closed('wrong');
-    known.set(text, local);
-    stripeKeys.push(local);
+    const text = Buffer.from(encryptedKey).toString('hex');
+    const stripeKey = known.get(text) ?? (yield* local(encryptedKey));
+    if (stripeKey?.length !== length) return closed('wrong');
+    known.set(text, stripeKey);
+    stripeKeys.push(stripeKey);
   }
-  return { state: 'open', tailKey: tailKeys[which], stripeKeys, statistics };
+  return { state: 'open', tailKey, stripeKeys, statistics };
 }
 
 function keyOf(tail: FileTail, message: EncryptionVariant, number: number): EncryptionKey {

@@ -16,14 +16,11 @@ export interface EncryptionKey {
  * encrypted with master keys; all that a file has are asked for when it is opened.
  */
 export interface KeyProvider {
-  /**
-   * The local key behind `encryptedKey`, or undefined when the master key is not to be had: its columns are then refused.
-   * Where the provider cannot tell which of several it is, all of them; the reader takes the one that opens the file.
-   */
-  decryptLocalKey(key: EncryptionKey, encryptedKey: Uint8Array): LocalKeys | undefined | Promise<LocalKeys | undefined>;
+  /** The local key behind `encryptedKey`, or undefined when the master key is not to be had: its columns are then refused. */
+  decryptLocalKey(key: EncryptionKey, encryptedKey: Uint8Array): LocalKey | Promise<LocalKey>;
 }
 
-export type LocalKeys = Uint8Array | readonly Uint8Array[];
+export type LocalKey = Uint8Array | undefined;
 
 export interface MasterKey {
   readonly name: string;
@@ -44,9 +41,8 @@ export function keyText({ name, version, algorithm }: EncryptionKey): string {
 }
 
 /**
- * Master keys that the program has itself. Local keys are decrypted as by org.apache.orc.InMemoryKeystore (the encrypted key's
- * first 16 bytes are the IV) and as by Hadoop's KMS (the same with all bits flipped: EncryptedKeyVersion.deriveIV); files
- * do not tell which.
+ * Master keys that the program has itself. A local key is decrypted with its own first 16 bytes as the IV, as Java's
+ * InMemoryKeystore does it and, through ORC, the key management servers of Hadoop and Ranger.
  */
 export function inMemoryKeys(keys: Iterable<MasterKey>): KeyProvider {
   const known = [...keys].map((key) => ({ ...key, material: materialOf(key) }));
@@ -56,8 +52,7 @@ export function inMemoryKeys(keys: Iterable<MasterKey>): KeyProvider {
       const master =
         named.find(({ version }) => version === wanted.version) ?? named.find(({ version }) => version === undefined);
       if (master === undefined) return undefined;
-      const iv = encryptedKey.slice(0, IV_BYTES);
-      return [iv, iv.map((byte) => byte ^ 0xff)].map((start) => decryptCounter(encryptedKey, master.material, start));
+      return decryptCounter(encryptedKey, master.material, encryptedKey.subarray(0, IV_BYTES));
     },
   };
 }
