@@ -114,9 +114,11 @@ function addCommands(program: Command, io: CliIo): void {
     .description('what is in an ORC file, or in the files of an ACID table’s folder')
     .option('--data', 'the rows, as JSON, one a line')
     .option('--json', 'everything as JSON')
-    .action(async (path: string, options: { data?: boolean; json?: boolean }) => {
+    .option('--key-file <file>', 'keys of encrypted columns, NAME=HEX or NAME@VERSION=HEX a line (or $SKEP_ORC_KEYS)')
+    .option('--masked', 'encrypted columns without their key as their mask left them')
+    .action(async (path: string, options: { data?: boolean; json?: boolean; keyFile?: string; masked?: boolean }) => {
       const { dumpPath } = await import('./commands/dump.js');
-      await dumpPath(io, resolve(path), { data: options.data === true, json: options.json === true });
+      await dumpPath(io, resolve(path), { ...options, data: options.data === true, json: options.json === true });
     });
   program
     .command('read <dir>')

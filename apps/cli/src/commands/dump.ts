@@ -1,4 +1,14 @@
-import { type OrcReader, openOrc, rowToJson, typeToString } from '@skep/orc';
+import { readFile } from 'node:fs/promises';
+import {
+  columnName,
+  inMemoryKeys,
+  type KeyProvider,
+  type OrcReader,
+  openOrc,
+  parseKeys,
+  rowToJson,
+  typeToString,
+} from '@skep/orc';
 import { type FileEntry, type FileSystem, localFileSystem } from '@skep/storage';
 import { UsageError } from '../error-line.js';
 import { type CliIo, write } from '../io.js';
@@ -8,6 +18,16 @@ export interface DumpOptions {
   /** Rows only, one a line. */
   readonly data: boolean;
   readonly json: boolean;
+  /** A file of master keys for encrypted columns (parseKeys of @skep/orc); absent: what SKEP_ORC_KEYS names. */
+  readonly keyFile?: string;
+  /** What the masks left of encrypted columns whose key is not there, instead of an error. */
+  readonly masked?: boolean;
+}
+
+/** What all files of a dump have in common. */
+interface FileOptions extends DumpOptions {
+  readonly named: boolean;
+  readonly keys: KeyProvider | undefined;
 }
 
 /** The columns of an ACID file (org.apache.hadoop.hive.ql.io.orc.OrcRecordUpdater). */
@@ -23,7 +43,21 @@ export async function dumpPath(io: CliIo, path: string, options: DumpOptions): P
   const files = entry.isDirectory ? await dataFilesBelow(fs, path) : [path];
   if (files.length === 0) throw new UsageError(`no data file in ${path}`);
   const named = entry.isDirectory && !(options.json && options.data);
-  for (const file of files) await dumpFile(io, fs, file, { ...options, named });
+  const keys = await keysOf(options.keyFile ?? io.env.SKEP_ORC_KEYS);
+  for (const file of files) await dumpFile(io, fs, file, { ...options, named, keys });
+}
+
+async function keysOf(file: string | undefined): Promise<KeyProvider | undefined> {
+  if (file === undefined || file === '') return undefined;
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new UsageError(
+      `the key file ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  }
+  return inMemoryKeys(parseKeys(text, file));
 }
 
 /** Data files by path; what begins with _ or . is none, and side files hold no rows. */
@@ -37,25 +71,21 @@ async function dataFilesBelow(fs: FileSystem, dir: string): Promise<string[]> {
   return files;
 }
 
-async function dumpFile(
-  io: CliIo,
-  fs: FileSystem,
-  path: string,
-  options: DumpOptions & { readonly named: boolean },
-): Promise<void> {
+async function dumpFile(io: CliIo, fs: FileSystem, path: string, options: FileOptions): Promise<void> {
   const source = await fs.open(path);
   try {
-    const reader = await openOrc(source);
+    const { keys, masked = false } = options;
+    const reader = await openOrc(source, keys === undefined ? {} : { keys });
     if (options.data) {
       if (options.named) await write(io.stdout, `# ${path}\n`);
-      await writeRows(io, reader, Number.POSITIVE_INFINITY);
+      await writeRows(io, reader, Number.POSITIVE_INFINITY, { masked });
     } else if (options.json) {
       await write(io.stdout, `${JSON.stringify(description(reader, source.size), jsonValue)}\n`);
     } else {
       await write(io.stdout, metadataText(reader, source.size));
       if (reader.schema.fieldNames.join() === ACID_COLUMNS) {
         await write(io.stdout, 'Events:\n');
-        await writeRows(io, reader, ROWS_SHOWN, '  ');
+        await writeRows(io, reader, ROWS_SHOWN, { masked, indent: '  ' });
       }
       await write(io.stdout, '\n');
     }
@@ -64,9 +94,14 @@ async function dumpFile(
   }
 }
 
-async function writeRows(io: CliIo, reader: OrcReader, most: number, indent = ''): Promise<void> {
+async function writeRows(
+  io: CliIo,
+  reader: OrcReader,
+  most: number,
+  { masked, indent = '' }: { readonly masked: boolean; readonly indent?: string },
+): Promise<void> {
   let shown = 0;
-  for await (const batch of reader.batches()) {
+  for await (const batch of reader.batches({ masked })) {
     let text = '';
     for (let row = 0; row < batch.length && shown < most; row++, shown++)
       text += `${indent}${rowToJson(batch.root, row)}\n`;
@@ -88,6 +123,13 @@ function metadataText(reader: OrcReader, sizeBytes: number): string {
     `Size: ${sizeBytes} bytes, compression: ${reader.compression}, blocks of ${reader.compressionBlockSize} bytes`,
     `Rows: ${reader.numberOfRows}, row index stride: ${reader.rowIndexStride}`,
     `Type: ${typeToString(reader.schema)}`,
+    ...section(
+      'Encrypted columns',
+      [...reader.encryptedColumns].map(([id, { key, mask, readable }]) => {
+        const how = `with key '${key.name}' version ${key.version} (${key.algorithm}), mask ${mask}`;
+        return `${columnName(reader.schema, id) || 'all'}: ${how}, ${readable ? 'readable' : 'not readable without it'}`;
+      }),
+    ),
     ...section(
       'Stripes',
       reader.stripes.map(
@@ -124,6 +166,7 @@ function description(reader: OrcReader, sizeBytes: number) {
     numberOfRows: reader.numberOfRows,
     rowIndexStride: reader.rowIndexStride,
     schema: typeToString(reader.schema),
+    ...(reader.encryptedColumns.size === 0 ? {} : { encryptedColumns: Object.fromEntries(reader.encryptedColumns) }),
     stripes: reader.stripes,
     statistics: reader.statistics,
     userMetadata: Object.fromEntries(userMetadata(reader)),
