@@ -20,6 +20,7 @@ import {
 } from '@skep/rpc';
 import { joinPath } from '@skep/storage';
 import { type CompactedResource, findResource, isOrc, schemaOf } from './resource.js';
+import { giveTo } from './run-as.js';
 import type { CompactorServices } from './services.js';
 import {
   isEnoughToCompact,
@@ -49,9 +50,13 @@ export class CompactionRun {
   constructor(
     private readonly services: CompactorServices,
     private readonly job: Compaction,
-    private readonly txnId: bigint,
+    private readonly as: { readonly txnId: bigint; readonly runAs: string },
     private readonly signal: AbortSignal,
   ) {}
+
+  private get txnId(): bigint {
+    return this.as.txnId;
+  }
 
   /** Locks, decides, writes, commits. */
   async compact(): Promise<Outcome> {
@@ -72,6 +77,7 @@ export class CompactionRun {
     if (isEnoughToCompact(job.type, state)) {
       this.location = resource.location;
       await this.write(resource, state, withoutAbortedEnd(writeIds));
+      for (const folder of await this.folders()) await giveTo(this.services, this.as.runAs, resource.location, folder);
       return await this.commit(false);
     }
     return needsCleaning(state) ? await this.commit(true) : await this.refuse(nothingToDo);
@@ -153,7 +159,7 @@ export class CompactionRun {
 
   /** A compaction reads: SHARED_READ. It never waits: the request fails, and the Initiator asks again. */
   private async lock(): Promise<void> {
-    const { locks, user, host } = this.services;
+    const { locks, host } = this.services;
     const { job, txnId } = this;
     const rebalance = job.type === CompactionType.COMPACTION_TYPE_REBALANCE;
     const component = LockComponent.fromPartial({
@@ -168,7 +174,7 @@ export class CompactionRun {
     const answer = await locks.lock({
       components: [component],
       txnId,
-      user,
+      user: this.as.runAs,
       host,
       agentInfo: `compaction-${job.id}`,
       zeroWaitRead: false,
@@ -180,12 +186,18 @@ export class CompactionRun {
   }
 
   private async removeFolders(): Promise<void> {
+    for (const folder of await this.folders()) await this.services.fs.delete(folder, { recursive: true });
+  }
+
+  /** What this transaction has written so far. */
+  private async folders(): Promise<string[]> {
     const { fs } = this.services;
-    if (this.location === undefined || (await fs.stat(this.location)) === undefined) return;
-    for (const entry of await fs.list(this.location)) {
-      if (parseAcidDirectoryName(entry.name)?.visibilityTxnId !== this.txnId) continue;
-      await fs.delete(joinPath(this.location, entry.name), { recursive: true });
-    }
+    const { location, txnId } = this;
+    if (location === undefined || (await fs.stat(location)) === undefined) return [];
+    const names = (await fs.list(location)).map((entry) => entry.name);
+    return names
+      .filter((name) => parseAcidDirectoryName(name)?.visibilityTxnId === txnId)
+      .map((name) => joinPath(location, name));
   }
 }
 

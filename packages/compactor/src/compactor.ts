@@ -12,6 +12,8 @@ export interface CompactorOptions {
   readonly cleaner?: boolean;
   /** Workers of named pools (hive.compactor.worker.POOL.threads). */
   readonly pools?: Readonly<Record<string, number>>;
+  /** Asked before each round of Initiator and Cleaner in the background: of several processes one is to run them. */
+  readonly mayRun?: (role: 'Initiator' | 'Cleaner') => Promise<boolean>;
   /** Loops run in the background until `stop`. False: only the `run…Once` methods do anything. */
   readonly background: boolean;
 }
@@ -56,14 +58,15 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
         loops.push(loop(services, { name: 'Worker', everyMs: conf.workerSleepMs, waker, signal, round }));
       }
     }
+    const mayRun = options.mayRun ?? (async () => true);
     const clean = async () => {
-      await cleaner.runOnce(signal);
+      if (await mayRun('Cleaner')) await cleaner.runOnce(signal);
       return false;
     };
     if (options.cleaner ?? true)
       loops.push(loop(services, { name: 'Cleaner', everyMs: conf.cleanerRunIntervalMs, waker, signal, round: clean }));
     const initiate = async () => {
-      if ((await initiator.runOnce(signal)).length > 0) wake();
+      if ((await mayRun('Initiator')) && (await initiator.runOnce(signal)).length > 0) wake();
       return false;
     };
     if (options.initiator ?? true)
@@ -97,12 +100,10 @@ interface Loop {
   readonly round: () => Promise<boolean>;
 }
 
-const MOST_REST_MS = 320_000;
-
 /** The rest after so many failed rounds in a row: it doubles up to hive.compactor.worker.max.sleep.time. Pure. */
-export function restMs(everyMs: number, errors: number): number {
+export function restMs(everyMs: number, errors: number, mostMs: number): number {
   if (errors <= 1) return everyMs;
-  return Math.max(everyMs, Math.min(MOST_REST_MS, everyMs * 2 ** Math.min(errors - 1, 30)));
+  return Math.max(everyMs, Math.min(mostMs, everyMs * 2 ** Math.min(errors - 1, 30)));
 }
 
 /** No error ends a loop, and none makes it spin. */
@@ -120,7 +121,7 @@ async function loop(services: CompactorServices, { name, everyMs, waker, signal,
       services.log(`${name}: ${String(error)}`);
     }
     // Whoever failed is not woken before its rest is over: another loop's success may be what wakes it.
-    if (errors > 0) await idle(restMs(everyMs, errors), signal);
+    if (errors > 0) await idle(restMs(everyMs, errors, services.conf.workerMaxSleepMs), signal);
     else if (!busy && calls === waker?.calls) await idle(everyMs, signal, waker?.resting);
   }
 }

@@ -12,6 +12,8 @@ export interface CompactorConf {
   readonly checkIntervalMs: number;
   readonly workerTimeoutMs: number;
   readonly workerSleepMs: number;
+  /** worker.max.sleep.time: the longest rest after errors. */
+  readonly workerMaxSleepMs: number;
   readonly cleanerRunIntervalMs: number;
   readonly cleanerRetryMaxAttempts: number;
   readonly cleanerRetryRetentionMs: number;
@@ -21,6 +23,8 @@ export interface CompactorConf {
   readonly cleanAbortsUsingCleaner: boolean;
   readonly compactInsertOnly: boolean;
   readonly txnTimeoutMs: number;
+  /** run.as.user: whom compactions are done for; empty: the owner of the table's folder. */
+  readonly runAsUser: string;
 }
 
 export const DEFAULT_COMPACTOR_CONF: CompactorConf = {
@@ -33,6 +37,7 @@ export const DEFAULT_COMPACTOR_CONF: CompactorConf = {
   checkIntervalMs: 300_000,
   workerTimeoutMs: 86_400_000,
   workerSleepMs: 10_800,
+  workerMaxSleepMs: 320_000,
   cleanerRunIntervalMs: 5_000,
   cleanerRetryMaxAttempts: 5,
   cleanerRetryRetentionMs: 300_000,
@@ -40,4 +45,5 @@ export const DEFAULT_COMPACTOR_CONF: CompactorConf = {
   cleanAbortsUsingCleaner: true,
   compactInsertOnly: true,
   txnTimeoutMs: 300_000,
+  runAsUser: '',
 };

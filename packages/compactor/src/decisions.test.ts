@@ -164,11 +164,11 @@ describe('after failures', () => {
     [13, 320_000],
     [1000, 320_000],
   ])('after %i errors a loop rests %i ms', (errors, expected) => {
-    expect(restMs(100, errors)).toBe(expected);
+    expect(restMs(100, errors, 320_000)).toBe(expected);
   });
 
   it('never rests less than usual', () => {
-    expect(restMs(900_000, 5)).toBe(900_000);
+    expect(restMs(900_000, 5, 320_000)).toBe(900_000);
   });
 });
 

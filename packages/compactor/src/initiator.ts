@@ -12,6 +12,7 @@ import {
   thresholdsOf,
 } from './initiator-decision.js';
 import { type CompactedResource, findResource } from './resource.js';
+import { userToRunAs } from './run-as.js';
 import type { CompactorServices } from './services.js';
 
 interface ResourceNames {
@@ -134,7 +135,7 @@ export class Initiator {
     const response = await compactions.compact({
       ...names,
       type: decision.type,
-      runAs: '',
+      runAs: await userToRunAs(this.services, found.location),
       properties: {},
       initiatorId: `${host}-${process.pid}`,
       initiatorVersion: version,

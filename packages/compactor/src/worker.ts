@@ -2,6 +2,8 @@ import { SkepError } from '@skep/core';
 import { type Compaction, CompactionState, CompactionType, TxnType } from '@skep/rpc';
 import { CompactionRun } from './compaction-run.js';
 import { keepAlive } from './keep-alive.js';
+import { findResource } from './resource.js';
+import { actAs, userToRunAs } from './run-as.js';
 import type { CompactorServices } from './services.js';
 import { isStillOurs, type Outcome } from './worker-decision.js';
 
@@ -42,29 +44,43 @@ export class Worker {
   }
 
   private async carryOut(job: Compaction, signal?: AbortSignal): Promise<Outcome> {
-    const { user, host, agentInfo, txns, log } = this.services;
+    const { host, agentInfo, txns } = this.services;
     const type =
       job.type === CompactionType.COMPACTION_TYPE_REBALANCE
         ? TxnType.TXN_TYPE_REBALANCE_COMPACTION
         : TxnType.TXN_TYPE_COMPACTION;
+    let runAs: string;
     let txnId: bigint;
     try {
-      txnId = (await txns.openTxns({ count: 1, user, host, agentInfo, type })).txnIds[0];
+      runAs = job.runAs || (await this.ownerOf(job));
+      const request = { count: 1, user: runAs, host, agentInfo, type };
+      txnId = (await actAs(this.services, runAs, () => txns.openTxns(request))).txnIds[0];
     } catch (error) {
-      return { kind: 'again', reason: error };
+      return isRefused(error) ? failed(error) : { kind: 'again', reason: error };
     }
+    return await actAs(this.services, runAs, () => this.carryOutIn(txnId, runAs, job, signal));
+  }
+
+  private async carryOutIn(txnId: bigint, runAs: string, job: Compaction, signal?: AbortSignal): Promise<Outcome> {
+    const { log } = this.services;
     const alive = keepAlive(this.services, txnId, signal);
-    const run = new CompactionRun(this.services, job, txnId, alive.signal);
+    const run = new CompactionRun(this.services, job, { txnId, runAs }, alive.signal);
     try {
       return await run.compact();
     } catch (error) {
       const outcome = await run.undo(error);
       if (signal?.aborted || outcome.kind !== 'again' || isForAnotherTime(error)) return outcome;
       log(`Worker: compaction ${job.id} of ${job.database}.${job.table} failed: ${String(error)}`);
-      return { kind: 'ended', state: CompactionState.COMPACTION_STATE_FAILED, errorMessage: messageOf(error) };
+      return failed(error);
     } finally {
       alive.stop();
     }
+  }
+
+  /** Requests made by hand do not say whom they are for. */
+  private async ownerOf(job: Compaction): Promise<string> {
+    const resource = await findResource(this.services, job);
+    return resource === undefined ? this.services.user : await userToRunAs(this.services, resource.location);
   }
 
   private async tell(): Promise<void> {
@@ -109,5 +125,14 @@ function isForAnotherTime(error: unknown): boolean {
     (error.code.startsWith('DATABASE_') || ['UNREACHABLE', 'DEADLINE'].includes(error.code))
   );
 }
+
+/** This process may not act for that user: trying again would change nothing. */
+const isRefused = (error: unknown): boolean => error instanceof SkepError && error.code === 'ACCESS_DENIED';
+
+const failed = (error: unknown): Outcome => ({
+  kind: 'ended',
+  state: CompactionState.COMPACTION_STATE_FAILED,
+  errorMessage: messageOf(error),
+});
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -12,6 +12,13 @@ export interface FileEntry {
   readonly modifiedMs: number;
 }
 
+/** A user by name, as the store knows it. */
+export interface FileOwner {
+  readonly user: string;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 /**
  * Where table files live. Paths are absolute (`/a/b`) or URIs as Hive stores locations (`file:/a/b`), see location.ts.
  * Errors are StorageError and its subclasses, naming the path and the cause.
@@ -32,4 +39,8 @@ export interface FileSystem {
   delete(path: string, options?: { recursive?: boolean }): Promise<boolean>;
   /** Within one store; PathExistsError if the target is there. */
   rename(from: string, to: string): Promise<void>;
+  /** Whose it is; undefined where nothing is there. Only stores that know users have these two. */
+  ownerOf?(path: string): Promise<FileOwner | undefined>;
+  /** Gives a file, or a folder with all in it, to a user, where this process may; elsewhere all stays as it is. */
+  giveTo?(path: string, owner: FileOwner): Promise<void>;
 }

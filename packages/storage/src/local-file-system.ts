@@ -4,6 +4,7 @@ import type { ByteSink, ByteSource } from '@skep/core';
 import { CorruptFileError, makeFolder } from '@skep/core';
 import { PathExistsError, type StorageError, storageError } from './errors.js';
 import type { FileEntry, FileSystem } from './file-system.js';
+import { giveLocal, localOwner } from './local-owner.js';
 import { joinPath, parentPath, toLocalPath } from './location.js';
 
 export interface LocalFileSystemOptions {
@@ -94,6 +95,9 @@ export function localFileSystem(options: LocalFileSystemOptions = {}): FileSyste
         throw storageError('delete', path, cause);
       }
     },
+
+    ownerOf: (path) => localOwner(path),
+    giveTo: (path, owner) => giveLocal(path, owner),
 
     async rename(from, to) {
       const [source, target] = [toLocalPath(from), toLocalPath(to)];

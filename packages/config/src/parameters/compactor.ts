@@ -237,8 +237,7 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     type: 'string',
     default: '',
     doc: 'The user a compaction runs as; empty: the owner of the folder.',
-    effect: 'none',
-    why: 'a compaction runs as the user of its process; the name is only recorded',
+    effect: 'yes',
     inMetastoreConf: true,
   },
   {

@@ -201,7 +201,7 @@ export const METASTORE_PARAMETERS: readonly Parameter[] = [
     default: '',
     doc: 'Where a remote metastore listens.',
     effect: 'none',
-    why: 'the metastore is given by --metastore',
+    why: 'the metastore is given when skep starts: --metastore, SKEP_METASTORE, or skep:// addresses here in the site file',
     aliases: ['metastore.thrift.uris'],
   },
   ...(
