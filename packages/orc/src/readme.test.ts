@@ -4,7 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { type ByteSink, type ByteSource, OrcWriter, openOrc, parseType, rowToJson, VectorBuilder } from './index.js';
+import {
+  type ByteSink,
+  type ByteSource,
+  inMemoryKeys,
+  memorySource,
+  OrcWriter,
+  openOrc,
+  parseKeys,
+  parseType,
+  rowToJson,
+  VectorBuilder,
+} from './index.js';
 
 /*
  * README's examples: the code between `// example` and `// end` is in README word for word, so that what README says runs.
@@ -55,6 +66,32 @@ async function readPeople(print: (line: string) => void): Promise<void> {
   // end
 }
 
+async function readSecrets(source: ByteSource, print: (line: string) => void): Promise<void> {
+  const console = { log: print };
+  const readFile = async (_path: string, _encoding: string) =>
+    readFileSync(new URL('../test-files/encrypted-zlib-two-keys.keys', import.meta.url), 'utf8').replace(
+      /^top.*$/m,
+      '',
+    );
+  // example
+  const keys = inMemoryKeys(parseKeys(await readFile('my.keys', 'utf8'), 'my.keys'));
+  const reader = await openOrc(source, { keys });
+  for (const [id, { key, mask, readable }] of reader.encryptedColumns) {
+    console.log(
+      `column ${id}: key ${key.name}@${key.version}, mask ${mask}, ${readable ? 'readable' : 'not readable'}`,
+    );
+  }
+  // end
+}
+
+test('the example of encrypted columns', async () => {
+  const file = readFileSync(new URL('../test-files/encrypted-zlib-two-keys.orc', import.meta.url));
+  const lines: string[] = [];
+  await readSecrets(memorySource(new Uint8Array(file), 'secret.orc'), (line) => lines.push(line));
+  expect(lines).toContain('column 4: key pii@0, mask sha256, readable');
+  expect(lines).toContain('column 5: key top_secret@3, mask nullify, not readable');
+});
+
 test('the writing example writes what the reading example reads', async () => {
   await writePeople();
   const lines: string[] = [];
@@ -68,6 +105,6 @@ test('README has the examples word for word', () => {
   const examples = [...source.matchAll(/^ {2}\/\/ example\n([\s\S]*?)^ {2}\/\/ end$/gm)].map(([, code]) =>
     code.replaceAll(/^ {2}/gm, ''),
   );
-  expect(examples.length).toBe(2);
+  expect(examples.length).toBe(3);
   for (const example of examples) expect(readme).toContain(example);
 });
