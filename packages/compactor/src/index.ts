@@ -13,6 +13,7 @@ export {
   thresholdsOf,
 } from './initiator-decision.js';
 export { CompactionQueue, type CompactionQueueOptions } from './queue/compaction-queue.js';
+export { compactionFigures } from './queue/figures.js';
 export type { HistoryRetention } from './queue/history.js';
 export { compactorMigrations } from './queue/migrations.js';
 export type { CompactorServices } from './services.js';

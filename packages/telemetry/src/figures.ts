@@ -17,7 +17,7 @@ export interface Figure {
   readonly labels?: readonly string[];
 }
 
-/** A figure's present values. A figure without any has no value now; Prometheus then shows only its name. */
+/** A figure's present values. Labels that are no longer given are no longer shown; a figure without labels and values is 0. */
 export type Reading = readonly [figure: Figure, samples: readonly Sample[]];
 
 /** Figures that are read together, in one or two queries: those of one service. */
@@ -94,7 +94,6 @@ export class Metrics {
     if (gauge === undefined) throw new TypeError(`${source.name} gave a figure ${name} that it has not declared`);
     // What is gone (a pool, a table) goes from the text too.
     gauge.reset();
-    if (samples.length === 0) gauge.remove();
     for (const { labels = {}, value } of samples) gauge.set({ ...labels }, value);
   }
 }
