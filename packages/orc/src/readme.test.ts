@@ -77,9 +77,7 @@ async function readSecrets(source: ByteSource, print: (line: string) => void): P
   const keys = inMemoryKeys(parseKeys(await readFile('my.keys', 'utf8'), 'my.keys'));
   const reader = await openOrc(source, { keys });
   for (const [id, { key, mask, readable }] of reader.encryptedColumns) {
-    console.log(
-      `column ${id}: key ${key.name}@${key.version}, mask ${mask}, ${readable ? 'readable' : 'not readable'}`,
-    );
+    console.log(`column ${id}: key ${key.name}@${key.version}, mask ${mask}, ${readable ? 'open' : 'locked'}`);
   }
   // end
 }
@@ -88,8 +86,8 @@ test('the example of encrypted columns', async () => {
   const file = readFileSync(new URL('../test-files/encrypted-zlib-two-keys.orc', import.meta.url));
   const lines: string[] = [];
   await readSecrets(memorySource(new Uint8Array(file), 'secret.orc'), (line) => lines.push(line));
-  expect(lines).toContain('column 4: key pii@0, mask sha256, readable');
-  expect(lines).toContain('column 5: key top_secret@3, mask nullify, not readable');
+  expect(lines).toContain('column 4: key pii@0, mask sha256, open');
+  expect(lines).toContain('column 5: key top_secret@3, mask nullify, locked');
 });
 
 test('the writing example writes what the reading example reads', async () => {
