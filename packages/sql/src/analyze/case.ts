@@ -1,4 +1,4 @@
-import type { CaseExpression } from '../parse/ast-expression.js';
+import type { CaseExpression, Position } from '../parse/ast-expression.js';
 import { typeName } from '../types/hive-type.js';
 import type { Analysis } from './analysis.js';
 import { commonOf } from './common-type.js';
@@ -10,8 +10,20 @@ import type { AnalyzePart } from './expression-environment.js';
 /** CASE WHEN … THEN … and CASE value WHEN … THEN … (GenericUDFWhen, GenericUDFCase). */
 export function caseOf(node: CaseExpression, analysis: Analysis, of: AnalyzePart): Expr {
   const operand = node.operand === undefined ? undefined : of(node.operand);
-  const conditions = node.branches.map(({ when }) => {
-    const value = of(when);
+  const branches = node.branches.map(({ when, result }) => ({ when: of(when), result: of(result) }));
+  const otherwise = node.otherwise === undefined ? undefined : of(node.otherwise);
+  return caseOfValues(operand, branches, otherwise, analysis, node.position);
+}
+
+/** The same of analysed parts. */
+export function caseOfValues(
+  operand: Expr | undefined,
+  branches: readonly { readonly when: Expr; readonly result: Expr }[],
+  otherwise: Expr | undefined,
+  analysis: Analysis,
+  position: Position,
+): Expr {
+  const conditions = branches.map(({ when: value }) => {
     if (operand !== undefined) return compare(analysis, '=', operand, value).sql;
     if (value.type.kind !== 'boolean' && value.type.kind !== 'void') {
       throw argumentType(
@@ -22,15 +34,14 @@ export function caseOf(node: CaseExpression, analysis: Analysis, of: AnalyzePart
     }
     return value.sql;
   });
-  const results = node.branches.map(({ result }) => of(result));
-  const otherwise = node.otherwise === undefined ? undefined : of(node.otherwise);
+  const results = branches.map(({ result }) => result);
   const all = otherwise === undefined ? results : [...results, otherwise];
   const type = commonOf(
     analysis,
     all,
     (type) => `"${typeName(all[0].type)}" is expected but "${typeName(type)}" is found`,
   );
-  const branches = conditions.map((condition, i) => `WHEN ${condition} THEN ${analysis.cast(results[i], type).sql}`);
+  const parts = conditions.map((condition, i) => `WHEN ${condition} THEN ${analysis.cast(results[i], type).sql}`);
   const rest = otherwise === undefined ? '' : ` ELSE ${analysis.cast(otherwise, type).sql}`;
-  return { sql: `(CASE ${branches.join(' ')}${rest} END)`, type, position: node.position };
+  return { sql: `(CASE ${parts.join(' ')}${rest} END)`, type, position };
 }

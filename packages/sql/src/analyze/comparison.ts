@@ -1,4 +1,4 @@
-import type { BetweenExpression, ComparisonOperator, InListExpression } from '../parse/ast-expression.js';
+import type { BetweenExpression, ComparisonOperator, InListExpression, Position } from '../parse/ast-expression.js';
 import { BOOLEAN, type HiveType, typeName } from '../types/hive-type.js';
 import { comparisonType, isUnsafeComparison } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
@@ -55,8 +55,17 @@ export function compare(analysis: Analysis, operator: ComparisonOperator, a: Exp
 
 /** `a IN (b, c)`: all in one type. */
 export function inList(node: InListExpression, analysis: Analysis, of: AnalyzePart): Predicate {
-  const operand = of(node.operand);
-  const items = node.items.map(of);
+  const found = inValues(analysis, of(node.operand), node.items.map(of), node.position);
+  if (!node.negated) return found;
+  return { ...found, sql: `(NOT ${found.sql})`, condition: notCondition(found.condition) };
+}
+
+export function inValues(
+  analysis: Analysis,
+  operand: Expr,
+  items: readonly Expr[],
+  position: Position,
+): Predicate {
   let type: HiveType = operand.type;
   for (const item of items) {
     comparable(analysis, operand, item);
@@ -71,24 +80,33 @@ export function inList(node: InListExpression, analysis: Analysis, of: AnalyzePa
     type = common;
   }
   const list = items.map((item) => analysis.cast(item, type).sql).join(', ');
-  const condition = inCondition(operand, items);
   return {
-    sql: `(${analysis.cast(operand, type).sql} ${node.negated ? 'NOT ' : ''}IN (${list}))`,
+    sql: `(${analysis.cast(operand, type).sql} IN (${list}))`,
     type: BOOLEAN,
-    position: node.position,
-    condition: node.negated ? notCondition(condition) : condition,
+    position,
+    condition: inCondition(operand, items),
   };
 }
 
 export function between(node: BetweenExpression, analysis: Analysis, of: AnalyzePart): Predicate {
-  const [operand, low, high] = [node.operand, node.low, node.high].map(of);
+  const found = betweenValues(analysis, of(node.operand), of(node.low), of(node.high), node.position);
+  if (!node.negated) return found;
+  return { ...found, sql: `(NOT ${found.sql})`, condition: notCondition(found.condition) };
+}
+
+export function betweenValues(
+  analysis: Analysis,
+  operand: Expr,
+  low: Expr,
+  high: Expr,
+  position: Position,
+): Predicate {
   const from = compare(analysis, '>=', operand, low);
   const to = compare(analysis, '<=', operand, high);
-  const condition = betweenCondition(operand, low, high);
   return {
-    sql: node.negated ? `(NOT (${from.sql} AND ${to.sql}))` : `(${from.sql} AND ${to.sql})`,
+    sql: `(${from.sql} AND ${to.sql})`,
     type: BOOLEAN,
-    position: node.position,
-    condition: node.negated ? notCondition(condition) : condition,
+    position,
+    condition: betweenCondition(operand, low, high),
   };
 }

@@ -41,6 +41,12 @@ export const ambiguousColumn = (name: string, table: string, position?: Position
 export const invalidFunction = (name: string, position?: Position): QueryError =>
   new QueryError(10011, `Invalid function ${name}`, position);
 
+export const missingOver = (name: string, position?: Position): QueryError =>
+  new QueryError(10247, `Missing over clause for function : ${name}`, position);
+
+export const nestedTableFunction = (position?: Position): QueryError =>
+  new QueryError(10081, "UDTF's are not supported outside the SELECT clause, nor nested in expressions", position);
+
 export const wrongArguments = (what: string, why: string, position: Position): QueryError =>
   new QueryError(10014, `${at(position)} Wrong arguments '${what}': ${why}`, position);
 

@@ -12,6 +12,7 @@ import { BOOLEAN, typeName, typeOfNode, VOID } from '../types/hive-type.js';
 import { isInteger, isText } from '../types/type-rules.js';
 import { arithmetic, complement, isArithmetic, negate } from './arithmetic.js';
 import { caseOf } from './case.js';
+import { castFormat } from './cast-format.js';
 import { between, compare, inList, type Predicate } from './comparison.js';
 import { aggregateNotAllowed, semantic } from './errors.js';
 import type { Expr } from './expr.js';
@@ -161,8 +162,8 @@ function unary(node: UnaryExpression, env: ExpressionEnvironment): Predicate {
 
 function castOf(node: CastExpression, env: ExpressionEnvironment): Expr {
   const value = analyzeExpression(node.operand, env);
-  if (node.format !== undefined) throw semantic('CAST … FORMAT is not supported', node.position);
   const type = typeOfNode(node.type);
+  if (node.format !== undefined) return { ...castFormat(env.analysis, value, type, node.format), position: node.position };
   const result = env.analysis.cast(value, type);
   // A constant stays one where its value does: so that partitions can be pruned by it.
   const keeps = value.literal !== undefined && value.type.kind === type.kind;

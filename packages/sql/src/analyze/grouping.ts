@@ -1,6 +1,5 @@
-import { isAggregate } from '../functions/call.js';
+import { findAggregate, isAggregate } from '../functions/call.js';
 import type { Invoke } from '../functions/definition.js';
-import { findFunction } from '../functions/registry.js';
 import type { Expression, FunctionCall, GroupBy, Query, Select } from '../parse/ast.js';
 import { BIGINT, type HiveType } from '../types/hive-type.js';
 import type { Analysis } from './analysis.js';
@@ -107,15 +106,19 @@ export class Grouping {
       });
       return this.grouping(keys, call.position);
     }
-    const found = findFunction(call.name);
-    if (found?.kind !== 'aggregate') throw invalidFunction(call.name, call.position);
+    const found = findAggregate(call);
+    if (found === undefined) throw invalidFunction(call.name, call.position);
+    const withinGroup = call.withinGroup?.map((item) => ({
+      value: analyzeExpression(item.expression, this.input),
+      item,
+    }));
     const invoke: Invoke = (name, list, options = {}) => {
       const distinct = (options.distinct ?? call.distinct) ? 'DISTINCT ' : '';
       const filter = options.filter === undefined ? '' : ` FILTER (WHERE ${options.filter})`;
       return `${name}(${distinct}${list})${filter}`;
     };
     const built = found.build(
-      { analysis, name: call.name, args, position: call.position, distinct: call.distinct },
+      { analysis, name: call.name, args, position: call.position, distinct: call.distinct, withinGroup },
       invoke,
     );
     return this.register(built.sql, built.type, call.position);

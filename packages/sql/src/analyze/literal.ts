@@ -7,7 +7,7 @@ import type {
   StringLiteral,
   TimestampLiteral,
 } from '../parse/ast-expression.js';
-import { dateText, parseDate, parseTimestamp } from '../text/calendar.js';
+import { dateText, dayTimeNanos, parseDate, parseTimestamp } from '../text/calendar.js';
 import {
   BIGINT,
   DATE,
@@ -147,11 +147,8 @@ export function intervalOfText(text: string, unit: IntervalUnit, position: Posit
     return months(match[1] === '-' ? -value : value);
   }
   if (unit === 'day to second') {
-    const match = /^([+-]?)(\d+) (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?$/.exec(trimmed);
-    if (match === null) return undefined;
-    const seconds = ((Number(match[2]) * 24 + Number(match[3])) * 60 + Number(match[4])) * 60 + Number(match[5]);
-    const value = BigInt(seconds) * 1_000_000_000n + BigInt((match[6] ?? '').padEnd(9, '0'));
-    return nanos(match[1] === '-' ? -value : value);
+    const value = dayTimeNanos(trimmed);
+    return value === undefined ? undefined : nanos(value);
   }
   const perMonth = MONTHS[unit];
   if (perMonth !== undefined) return /^[+-]?\d+$/.test(trimmed) ? months(Number(trimmed) * perMonth) : undefined;

@@ -1,3 +1,4 @@
+import { dayTimeNanos } from '../text/calendar.js';
 import {
   BIGINT,
   BINARY,
@@ -7,6 +8,8 @@ import {
   FLOAT,
   type HiveType,
   INT,
+  INTERVAL_DAY_TIME,
+  INTERVAL_YEAR_MONTH,
   SMALLINT,
   STRING,
   TIMESTAMP,
@@ -14,6 +17,8 @@ import {
 } from '../types/hive-type.js';
 import { convertArguments, customFunction, jsFunction, sqlFunction } from './builder.js';
 import type { ScalarFunction } from './definition.js';
+
+const NANOS = 1_000_000_000n;
 
 /** `int(x)` is CAST(x AS INT). */
 const conversion = (name: string, type: HiveType): ScalarFunction =>
@@ -49,17 +54,28 @@ function encodeText(text: string, charset: string): Uint8Array | null {
 }
 
 export const conversionFunctions: readonly ScalarFunction[] = [
-  conversion('tinyint', TINYINT),
-  conversion('smallint', SMALLINT),
-  conversion('int', INT),
-  conversion('bigint', BIGINT),
-  conversion('float', FLOAT),
-  conversion('double', DOUBLE),
+  conversion('tinyint udftobyte', TINYINT),
+  conversion('smallint udftoshort', SMALLINT),
+  conversion('int udftointeger', INT),
+  conversion('bigint udftolong', BIGINT),
+  conversion('float udftofloat', FLOAT),
+  conversion('double udftodouble', DOUBLE),
   conversion('string', STRING),
-  conversion('boolean', BOOLEAN),
+  conversion('boolean udftoboolean', BOOLEAN),
   conversion('binary', BINARY),
   conversion('date', DATE),
   conversion('timestamp', TIMESTAMP),
+  jsFunction('conversion', 'interval_year_month', ['string'], INTERVAL_YEAR_MONTH, (s) => {
+    const match = /^([+-]?)(\d+)-(\d+)$/.exec((s as string).trim());
+    if (match === null || Number(match[3]) > 11) return null;
+    return (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 12 + Number(match[3]));
+  }),
+  jsFunction('conversion', 'interval_day_time', ['string'], INTERVAL_DAY_TIME, (s) => {
+    const nanos = dayTimeNanos(s as string);
+    if (nanos === undefined) return null;
+    const rest = ((nanos % NANOS) + NANOS) % NANOS;
+    return { seconds: (nanos - rest) / NANOS, nanos: Number(rest) };
+  }),
   sqlFunction('conversion', 'base64', ['binary'], STRING, (b) => `base64(${b})`),
   jsFunction('conversion', 'unbase64', ['string'], BINARY, (s) => Buffer.from(s as string, 'base64')),
   jsFunction('conversion', 'unhex', ['string'], BINARY, (s) => unhex(s as string)),

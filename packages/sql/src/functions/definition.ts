@@ -1,9 +1,10 @@
 import type { Analysis } from '../analyze/analysis.js';
 import type { Expr } from '../analyze/expr.js';
-import type { Position } from '../parse/ast-expression.js';
+import type { OrderItem, Position } from '../parse/ast-expression.js';
 import type { HiveType } from '../types/hive-type.js';
 
 export type FunctionCategory =
+  | 'operator'
   | 'string'
   | 'date'
   | 'math'
@@ -24,6 +25,13 @@ export interface Call {
   readonly position: Position;
   /** Of aggregates: f(DISTINCT …). */
   readonly distinct?: boolean;
+  /** Of aggregates: what WITHIN GROUP (ORDER BY …) orders by. */
+  readonly withinGroup?: readonly SortedValue[] | undefined;
+}
+
+export interface SortedValue {
+  readonly value: Expr;
+  readonly item: OrderItem;
 }
 
 interface Definition {

@@ -1,4 +1,4 @@
-import { arithmetic, complement, negate, wrapping } from '../analyze/arithmetic.js';
+import { arithmetic, negate, wrapping } from '../analyze/arithmetic.js';
 import { argumentsLength } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { divideHalfUp } from '../emit/cast.js';
@@ -226,7 +226,6 @@ export const mathFunctions: readonly ScalarFunction[] = [
   }),
   customFunction('math', 'positive', 'number', (call) => convertArguments(call, ['any'])[0]),
   customFunction('math', 'negative', 'number', (call) => negate(call.analysis, convertArguments(call, ['any'])[0])),
-  customFunction('math', 'bitnot', 'integer', (call) => complement(call.analysis, convertArguments(call, ['any'])[0])),
   double('power pow', (a, b) => `pow(${a}, ${b})`, 2),
   js('sqrt', (x) => (x < 0 ? null : Math.sqrt(x))),
   js('cbrt', Math.cbrt),

@@ -3,17 +3,22 @@ import { collectionFunctions } from './collections.js';
 import { conditionalFunctions } from './conditionals.js';
 import { conversionFunctions } from './conversions.js';
 import { dateFunctions } from './dates.js';
-import type { HiveFunction } from './definition.js';
+import type { AggregateFunction, HiveFunction } from './definition.js';
 import { formatFunctions } from './formats.js';
 import { hashFunctions } from './hashes.js';
 import { maskFunctions } from './masks.js';
 import { mathFunctions } from './maths.js';
+import { ngramAggregates, ngramScalars } from './ngrams.js';
+import { operatorFunctions } from './operators.js';
+import { hypotheticalAggregates, orderedAggregates } from './ordered-aggregates.js';
 import { regexFunctions } from './regex.js';
 import { runtimeFunctions } from './runtime.js';
 import { stringFunctions } from './strings.js';
 import { tableFunctions } from './tables.js';
 import { textFunctions } from './texts.js';
+import { timeFunctions } from './times.js';
 import { windowFunctions } from './windows.js';
+import { xpathFunctions } from './xpaths.js';
 
 let byName: Map<string, HiveFunction> | undefined;
 
@@ -34,7 +39,17 @@ export const allFunctions = (): readonly HiveFunction[] => [
   ...aggregateFunctions,
   ...windowFunctions,
   ...tableFunctions,
+  ...xpathFunctions,
+  ...ngramScalars,
+  ...ngramAggregates,
+  ...orderedAggregates,
+  ...operatorFunctions,
+  ...timeFunctions,
 ];
+
+/** RANK(x) WITHIN GROUP (ORDER BY y) and its kin, which are window functions otherwise. */
+export const findHypothetical = (name: string): AggregateFunction | undefined =>
+  hypotheticalAggregates.find((fn) => fn.names.includes(name.toLowerCase()));
 
 export function findFunction(name: string): HiveFunction | undefined {
   if (byName === undefined) {

@@ -99,3 +99,13 @@ export function intervalDayTimeText(seconds: bigint, nanos: number): string {
 /** `1-2` (HiveIntervalYearMonth.toString). */
 export const intervalYearMonthText = (months: number): string =>
   `${months < 0 ? '-' : ''}${Math.floor(Math.abs(months) / 12)}-${Math.abs(months) % 12}`;
+
+/** Nanoseconds of `1 02:03:04.5` (HiveIntervalDayTime.valueOf); undefined where the text is none. */
+export function dayTimeNanos(text: string): bigint | undefined {
+  const match = /^([+-]?)(\d+) (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?$/.exec(text.trim());
+  if (match === null) return undefined;
+  const [, sign, day, hour, minute, second, fraction = ''] = match;
+  const seconds = ((BigInt(day) * 24n + BigInt(hour)) * 60n + BigInt(minute)) * 60n + BigInt(second);
+  const value = seconds * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'));
+  return sign === '-' ? -value : value;
+}
