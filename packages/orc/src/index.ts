@@ -23,7 +23,7 @@ export { parseType, typeToString } from './type-text.js';
 export * from './vector/bitmap.js';
 export { type AppendableValue, VectorBuilder, vectorOf } from './vector/builder.js';
 export { nullVector } from './vector/constant.js';
-export { concatVectors, filterVector, sliceVector } from './vector/rearrange.js';
+export { compactVector, concatVectors, filterVector, sliceVector } from './vector/rearrange.js';
 export * from './vector/value.js';
 export * from './vector.js';
 export { InvalidWriteError } from './write/errors.js';

@@ -62,7 +62,7 @@ export class DeleteReader {
 
   /** All valid events, or those of the row groups in which there may be keys within a range. */
   *readAll(range?: KeyRange): Generator<Ask, DeleteSet, unknown> {
-    const set = new DeleteSet();
+    const set = new DeleteSet(range === undefined ? this.rows : 0);
     for (let events = yield* this.next(range); events !== undefined; events = yield* this.next(range)) {
       set.add(events.keys, events.valid);
     }

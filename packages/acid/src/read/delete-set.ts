@@ -3,10 +3,22 @@ import type { RowKeys } from './row-keys.js';
 
 /** Deleted rows of one write id and bucket property. */
 class RowIdSet {
-  private ids = new BigInt64Array(16);
-  private halves = halvesOf(this.ids);
+  private halves: Int32Array;
   private count = 0;
   private isSorted = true;
+
+  /** Begins in the memory `ids`, which is its own. */
+  constructor(private ids: BigInt64Array) {
+    this.halves = halvesOf(ids);
+  }
+
+  /** Gives back the memory behind its last element. */
+  trim(): BigInt64Array {
+    const rest = this.ids.subarray(this.count);
+    this.ids = this.ids.subarray(0, this.count);
+    this.halves = halvesOf(this.ids);
+    return rest;
+  }
 
   /** The rowIds of a run of delete events. */
   add({ rowIds, firstRowId, start, end }: KeyRun): void {
@@ -111,6 +123,14 @@ const isBelow = (halves: Int32Array, at: number, low: number, high: number): boo
 export class DeleteSet {
   private readonly sets = new Map<bigint, Map<number, RowIdSet>>();
   private count = 0;
+  /** Of keys that come in order the sets lie one behind the other in one piece of memory; this one has the end of it. */
+  private last: RowIdSet | undefined;
+  private room: BigInt64Array;
+
+  /** `capacity`: how many keys are to come, where that is known. */
+  constructor(capacity = 0) {
+    this.room = new BigInt64Array(capacity);
+  }
 
   get size(): number {
     return this.count;
@@ -164,7 +184,9 @@ export class DeleteSet {
     }
     let set = byBucket.get(bucket);
     if (set === undefined) {
-      set = new RowIdSet();
+      this.room = this.last?.trim() ?? this.room;
+      set = new RowIdSet(this.room);
+      this.last = set;
       byBucket.set(bucket, set);
     }
     return set;

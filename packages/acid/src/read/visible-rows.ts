@@ -1,4 +1,4 @@
-import { type BooleanVector, filterVector, type StructVector } from '@skep/orc';
+import { type BooleanVector, compactVector, type StructVector } from '@skep/orc';
 import type { KeyRun } from './key-runs.js';
 import type { RowKeys } from './row-keys.js';
 import type { AcidBatch, RowIdVectors, ScanOptions } from './scan-types.js';
@@ -75,7 +75,7 @@ function visibleSelection(
 
 function pickRows(root: StructVector, selection: Int32Array): StructVector {
   if (root.children.length === 0) return { ...root, length: selection.length };
-  return filterVector(root, selection) as StructVector;
+  return compactVector(root, selection) as StructVector;
 }
 
 function pickKeys(keys: RowKeys, selection: Int32Array): RowKeys {
