@@ -1,0 +1,167 @@
+import { hostname } from 'node:os';
+import { keepSmallFiles } from '@skep/acid';
+import { Catalog, catalogMigrations } from '@skep/catalog';
+import { CompactionQueue, type CompactorServices, compactorMigrations } from '@skep/compactor';
+import type { Configuration } from '@skep/config';
+import { type Clock, SkepError, systemClock } from '@skep/core';
+import { LockManager, lockMigrations } from '@skep/lock-manager';
+import { type Database, type Migration, openDatabase } from '@skep/metadb';
+import { type ConnectOptions, InvalidRequestError } from '@skep/rpc';
+import { type FileSystem, localFileSystem } from '@skep/storage';
+import { currentAgentInfo, isHolderAlive, TxnManager, txnMigrations } from '@skep/txn-manager';
+import { type Background, type BackgroundOptions, startBackground } from './background.js';
+import { leaseMigrations } from './lease.js';
+import { closeAll, connectSome } from './remote-services.js';
+import { compactorConf, historyRetention, serverParameters, txnConf } from './service-conf.js';
+import { SERVICE_NAMES, type ServiceAddresses, type ServiceName } from './service-names.js';
+import type { MetastoreServices } from './services.js';
+
+export interface OpenServicesOptions {
+  /** `sqlite:PATH` or `mysql://USER:PASSWORD@HOST:PORT/DB`. */
+  readonly dbUrl: string;
+  readonly conf: Configuration;
+  /** Which of them live here; default all. */
+  readonly services?: readonly ServiceName[];
+  /** Where the others are. */
+  readonly peers?: ServiceAddresses;
+  /** How the others are reached: TLS, identity. */
+  readonly connect?: ConnectOptions;
+  /**
+   * Where new databases get their folders, a URI, and `default` its tables in a database that is new. Absent: where
+   * `default` has them.
+   */
+  readonly warehouse?: string;
+  readonly user: string;
+  readonly version: string;
+  readonly clock?: Clock;
+  readonly fs?: FileSystem;
+  /** What goes wrong in the background, one line each. */
+  readonly log: (message: string) => void;
+}
+
+/** The services of a metastore: those that live here, and clients of the others. */
+export interface OpenedServices extends MetastoreServices {
+  readonly hosted: readonly ServiceName[];
+  readonly db: Database;
+  /** Where new databases get their folders. Empty where the catalog is elsewhere. */
+  readonly warehouse: string;
+  /** Where `default` keeps its tables, if it is not the warehouse that was asked for. */
+  readonly otherWarehouse: string | undefined;
+  readonly compactorServices: CompactorServices;
+  /** Initiator, Cleaner, Workers and housekeepers of this process. */
+  startBackground(options: BackgroundOptions): Background;
+  close(): Promise<void>;
+}
+
+/** The database is new, and nobody said where tables are to be. */
+class WarehouseMissingError extends SkepError {
+  constructor(db: string) {
+    super(
+      'WAREHOUSE_MISSING',
+      'invalid',
+      `the metastore database ${db} is new: --warehouse URI says where its tables go`,
+    );
+  }
+}
+
+/** Opens the database and composes what lives here with what lives elsewhere. */
+export async function openServices(options: OpenServicesOptions): Promise<OpenedServices> {
+  const { conf, services: hosted = SERVICE_NAMES, peers = {}, log } = options;
+  const clock = options.clock ?? systemClock;
+  const missing = SERVICE_NAMES.filter((name) => !hosted.includes(name) && peers[name] === undefined);
+  if (missing.length > 0) {
+    const flags = missing.map((name) => `--peer ${name}=HOST:PORT`).join(' ');
+    throw new InvalidRequestError(
+      `${missing.join(', ')}: not served here (--services), so its address is needed: ${flags}`,
+    );
+  }
+  const db = await openDatabase({ url: options.dbUrl, clock, migrations: migrationsOf(hosted, options) });
+  const isHere = (name: ServiceName) => hosted.includes(name);
+  const elsewhere = Object.fromEntries(Object.entries(peers).filter(([name]) => !isHere(name as ServiceName)));
+  const connections = connectSome(elsewhere, options.connect);
+  try {
+    const { catalog, warehouse, otherWarehouse } = isHere('catalog')
+      ? await openCatalog(db, options)
+      : { catalog: connections.catalog?.service, warehouse: '', otherWarehouse: undefined };
+    // Services hold each other: locks end with their transactions, and only those of open transactions count.
+    const services: MetastoreServices = {
+      catalog: given(catalog),
+      txns: isHere('transactions')
+        ? new TxnManager({ db, clock, locks: () => services.locks, conf: txnConf(conf) })
+        : given(connections.transactions?.service),
+      locks: isHere('locks')
+        ? new LockManager({ db, clock, txns: () => services.txns, conf: txnConf(conf) })
+        : given(connections.locks?.service),
+      compactions: isHere('compaction')
+        ? new CompactionQueue({
+            db,
+            clock,
+            txns: () => services.txns,
+            poolTimeoutMs: conf.getTimeMs('hive.compactor.worker.pool.timeout'),
+            retention: historyRetention(conf),
+          })
+        : given(connections.compaction?.service),
+    };
+    const fs = options.fs ?? localFileSystem();
+    keepSmallFiles(fs);
+    const compactorServices: CompactorServices = {
+      ...services,
+      fs,
+      clock,
+      conf: compactorConf(conf),
+      user: options.user,
+      host: hostname(),
+      agentInfo: currentAgentInfo(),
+      version: options.version,
+      log,
+    };
+    return {
+      ...services,
+      hosted,
+      db,
+      warehouse,
+      otherWarehouse,
+      compactorServices,
+      startBackground: (background) =>
+        startBackground({ services: compactorServices, db, conf, isAlive: isHolderAlive, ...background }),
+      async close() {
+        closeAll(connections);
+        await db.close();
+      },
+    };
+  } catch (error) {
+    closeAll(connections);
+    await db.close();
+    throw error;
+  }
+}
+
+/** The tables of the services that live here, and AUX_TABLE. */
+function migrationsOf(hosted: readonly ServiceName[], { warehouse, dbUrl }: OpenServicesOptions): Migration[] {
+  const known: Readonly<Record<ServiceName, readonly Migration[]>> = {
+    catalog: catalogMigrations(warehouse ?? ''),
+    transactions: txnMigrations,
+    locks: lockMigrations,
+    compaction: compactorMigrations,
+  };
+  const migrations = SERVICE_NAMES.filter((name) => hosted.includes(name)).flatMap((name) => known[name]);
+  const all = [...migrations, ...(hosted.includes('compaction') ? leaseMigrations : [])];
+  if (warehouse !== undefined) return all;
+  // The first is where `default` gets its place.
+  const name = dbUrl.replace(/\/\/.*@/, '//');
+  const refuse = { up: () => Promise.reject(new WarehouseMissingError(name)) };
+  return all.map((migration) => (migration.id === known.catalog[0].id ? { ...migration, ...refuse } : migration));
+}
+
+async function openCatalog(db: Database, { conf, warehouse, version }: OpenServicesOptions) {
+  const { database } = await new Catalog(db).getDatabase({ name: 'default' });
+  const found = database?.locationUri ?? '';
+  const warehouseUri = warehouse ?? found;
+  const catalog = new Catalog(db, { version, warehouseUri, parameters: serverParameters(conf) });
+  return { catalog, warehouse: warehouseUri, otherWarehouse: found === warehouseUri ? undefined : found };
+}
+
+function given<T>(service: T | undefined): T {
+  if (service === undefined) throw new TypeError('a service without an address');
+  return service;
+}

@@ -1,0 +1,103 @@
+import type { CompactorConf, HistoryRetention } from '@skep/compactor';
+import type { Configuration } from '@skep/config';
+
+/** What the transaction manager and the lock manager take from the configuration. */
+export function txnConf(conf: Configuration) {
+  return {
+    txnTimeoutMs: conf.getTimeMs('hive.txn.timeout'),
+    replTxnTimeoutMs: conf.getTimeMs('hive.repl.txn.timeout'),
+    maxOpenTxns: conf.getInt('hive.max.open.txns'),
+    maxOpenBatch: conf.getInt('hive.txn.max.open.batch'),
+    countOpenTxnsIntervalMs: conf.getTimeMs('hive.count.open.txns.interval'),
+    openTxnTimeoutMs: conf.getTimeMs('hive.txn.opentxn.timeout'),
+    candidateLimit: conf.getInt('hive.compactor.fetch.size'),
+  };
+}
+
+export function historyRetention(conf: Configuration): HistoryRetention {
+  return {
+    succeeded: conf.getInt('hive.compactor.history.retention.succeeded'),
+    failed: conf.getInt('hive.compactor.history.retention.failed'),
+    refused: conf.getInt('hive.compactor.history.retention.refused'),
+    didNotInitiate: conf.getInt('hive.compactor.history.retention.did.not.initiate'),
+    timeoutMs: conf.getTimeMs('hive.compactor.history.retention.timeout'),
+  };
+}
+
+/** What Initiator, Workers and Cleaner take from the configuration. */
+export function compactorConf(conf: Configuration): CompactorConf {
+  const delayed = conf.getBoolean('hive.compactor.delayed.cleanup.enabled');
+  return {
+    deltaNumThreshold: conf.getInt('hive.compactor.delta.num.threshold'),
+    deltaPctThreshold: conf.getFloat('hive.compactor.delta.pct.threshold'),
+    abortedTxnThreshold: conf.getInt('hive.compactor.abortedtxn.threshold'),
+    abortedTxnTimeThresholdMs: conf.getTimeMs('hive.compactor.aborted.txn.time.threshold'),
+    failedCompactsThreshold: conf.getInt('hive.compactor.initiator.failed.compacts.threshold'),
+    failedRetryTimeMs: conf.getTimeMs('hive.compactor.initiator.failed.retry.time'),
+    checkIntervalMs: conf.getTimeMs('hive.compactor.check.interval'),
+    workerTimeoutMs: conf.getTimeMs('hive.compactor.worker.timeout'),
+    workerSleepMs: conf.getTimeMs('hive.compactor.worker.sleep.time'),
+    workerMaxSleepMs: conf.getTimeMs('hive.compactor.worker.max.sleep.time'),
+    cleanerRunIntervalMs: conf.getTimeMs('hive.compactor.cleaner.run.interval'),
+    cleanerRetryMaxAttempts: conf.getInt('hive.compactor.cleaner.retry.maxattempts'),
+    cleanerRetryRetentionMs: conf.getTimeMs('hive.compactor.cleaner.retry.retention.time'),
+    cleanerDelayMs: delayed ? conf.getTimeMs('hive.compactor.cleaner.retention.time.seconds') : 0,
+    cleanAbortsUsingCleaner: conf.getBoolean('hive.compactor.clean.aborts.using.cleaner'),
+    compactInsertOnly: conf.getBoolean('hive.compactor.compact.insert.only'),
+    txnTimeoutMs: conf.getTimeMs('hive.txn.timeout'),
+    runAsUser: conf.get('hive.compactor.run.as.user') ?? '',
+  };
+}
+
+/** hive.compactor.worker.POOL.threads: Workers of named pools. */
+export function workerPools(conf: Configuration): Record<string, number> {
+  const pools: Record<string, number> = {};
+  for (const [name] of conf.entries()) {
+    const pool = /^hive\.compactor\.worker\.(.+)\.threads$/.exec(name)?.[1];
+    if (pool !== undefined) pools[pool] = conf.getInt(name);
+  }
+  return pools;
+}
+
+/** Belong to the metastore: what a client of it sets has no effect, so it is told the values in effect (GetServerInfo). */
+const SERVER_PARAMETERS = [
+  'hive.txn.timeout',
+  'hive.repl.txn.timeout',
+  'hive.max.open.txns',
+  'hive.txn.max.open.batch',
+  'hive.compactor.initiator.on',
+  'hive.compactor.cleaner.on',
+  'hive.compactor.check.interval',
+  'hive.compactor.delta.num.threshold',
+  'hive.compactor.delta.pct.threshold',
+  'hive.compactor.abortedtxn.threshold',
+  'hive.compactor.aborted.txn.time.threshold',
+  'hive.compactor.initiator.failed.compacts.threshold',
+  'hive.compactor.initiator.failed.retry.time',
+  'hive.compactor.worker.timeout',
+  'hive.compactor.worker.pool.timeout',
+  'hive.compactor.cleaner.run.interval',
+  'hive.compactor.delayed.cleanup.enabled',
+  'hive.compactor.cleaner.retention.time.seconds',
+  'hive.compactor.clean.aborts.using.cleaner',
+  'hive.compactor.compact.insert.only',
+  'hive.compactor.run.as.user',
+] as const;
+
+export function serverParameters(conf: Configuration): Record<string, string> {
+  return Object.fromEntries(SERVER_PARAMETERS.map((name) => [name, conf.get(name) ?? '']));
+}
+
+/**
+ * Sets what belongs to the metastore to its values. Answers a note for each that was set here to something else. A server of
+ * another version may know others.
+ */
+export function takeServerParameters(conf: Configuration, parameters: Readonly<Record<string, string>>): string[] {
+  const notes: string[] = [];
+  for (const [name, value] of Object.entries(parameters)) {
+    if (conf.describe(name) === undefined || conf.get(name) === value) continue;
+    if (conf.isSet(name)) notes.push(`${name} belongs to the metastore: it is ${value} there, not ${conf.get(name)}`);
+    conf.set(name, value);
+  }
+  return notes;
+}
