@@ -24,16 +24,13 @@ export function* visibleRows(
 ): Generator<AcidBatch, void, unknown> {
   const picked = visibleSelection(length, valid, options.includeDeleted ? undefined : deleted, scratch);
   if (picked?.length === 0) return;
-  const flags = deleted.length === 0 ? new Uint8Array(length) : deleted.slice();
   yield {
     length: picked?.length ?? length,
     root: picked === undefined ? root : pickRows(root, picked),
     ...(options.rowIds && keys !== undefined
       ? { rowIds: rowIdVectors(picked === undefined ? keys : pickKeys(keys, picked)) }
       : {}),
-    ...(options.includeDeleted
-      ? { isDeleted: flagVector(picked === undefined ? flags : pickFlags(flags, picked)) }
-      : {}),
+    ...(options.includeDeleted ? { isDeleted: flagsOf(deleted, length, picked) } : {}),
   };
 }
 
@@ -64,12 +61,10 @@ function visibleSelection(
   const isHit = deleted?.includes(1) ?? false;
   if (valid === undefined && !isHit) return undefined;
   const selection = scratch.numbers(length);
-  let count = 0;
-  for (let row = 0; row < length; row++) {
-    selection[count] = row;
-    // Without a branch: which rows are deleted cannot be foretold.
-    count += (valid === undefined ? 1 : valid[row]) & (isHit && deleted !== undefined ? deleted[row] ^ 1 : 1);
-  }
+  const count =
+    valid === undefined && deleted !== undefined
+      ? selectClear(deleted, selection)
+      : selectValid(valid, isHit ? deleted : undefined, selection);
   return count === length ? undefined : selection.subarray(0, count);
 }
 
@@ -91,8 +86,10 @@ function pickKeys(keys: RowKeys, selection: Int32Array): RowKeys {
   return { length, writeIds, buckets, rowIds };
 }
 
-function pickFlags(flags: Uint8Array, selection: Int32Array): Uint8Array {
-  return Uint8Array.from(selection, (row) => flags[row]);
+/** A copy: the next batch has its flags in the same memory. */
+function flagsOf(deleted: Uint8Array, length: number, picked: Int32Array | undefined): BooleanVector {
+  if (deleted.length === 0) return noneDeleted(picked?.length ?? length);
+  return flagVector(picked === undefined ? deleted.slice() : Uint8Array.from(picked, (row) => deleted[row]));
 }
 
 function rowIdVectors({ length, writeIds, buckets, rowIds }: RowKeys): RowIdVectors {
@@ -109,4 +106,22 @@ function flagVector(values: Uint8Array): BooleanVector {
 
 export function noneDeleted(length: number): BooleanVector {
   return flagVector(new Uint8Array(length));
+}
+
+/** Without a branch: which rows are deleted cannot be foretold. */
+function selectClear(flags: Uint8Array, selection: Int32Array): number {
+  let count = 0;
+  for (let row = 0; row < flags.length; row++) {
+    selection[count] = row;
+    count += flags[row] ^ 1;
+  }
+  return count;
+}
+
+function selectValid(valid: Uint8Array | undefined, deleted: Uint8Array | undefined, selection: Int32Array): number {
+  let count = 0;
+  for (let row = 0; row < selection.length; row++) {
+    if (valid?.[row] !== 0 && deleted?.[row] !== 1) selection[count++] = row;
+  }
+  return count;
 }
