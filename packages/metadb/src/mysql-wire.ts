@@ -1,6 +1,9 @@
-import { type Connection, createConnection, type FieldPacket, format, type QueryError, Types } from 'mysql2';
+import mysql, { type Connection, type FieldPacket, type QueryError } from 'mysql2';
 import type { Row, RunResult, SqlValue } from './database.js';
 import type { MysqlAddress } from './mysql-url.js';
+
+// Node does not see this one among the names that the package exports.
+const { Types } = mysql;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -28,7 +31,7 @@ export class MysqlWire {
   /** Connects, without choosing a database where it is given as undefined. */
   static connect(address: MysqlAddress, database: string | undefined): Promise<MysqlWire> {
     const { host, port, user, password, ssl } = address;
-    const connection = createConnection({
+    const connection = mysql.createConnection({
       host,
       port,
       user,
@@ -115,18 +118,18 @@ export class MysqlWire {
 const NOTHING: RunResult = { changes: 0, firstId: 0n, lastId: 0n };
 
 const INTEGERS: ReadonlySet<number | undefined> = new Set([
-  Types.TINY,
-  Types.SHORT,
-  Types.INT24,
-  Types.LONG,
-  Types.LONGLONG,
-  Types.YEAR,
+  mysql.Types.TINY,
+  mysql.Types.SHORT,
+  mysql.Types.INT24,
+  mysql.Types.LONG,
+  mysql.Types.LONGLONG,
+  mysql.Types.YEAR,
 ]);
 
 /** Integers become bigints; so do sums of them, which the server answers as decimals. */
 function withIntegers(rows: Row[], fields: readonly FieldPacket[]): Row[] {
   for (const { name, columnType, decimals } of fields) {
-    if (!INTEGERS.has(columnType) && !(columnType === Types.NEWDECIMAL && decimals === 0)) continue;
+    if (!INTEGERS.has(columnType) && !(columnType === mysql.Types.NEWDECIMAL && decimals === 0)) continue;
     for (const row of rows) {
       const value = row[name];
       if (value !== null) row[name] = BigInt(value as string | number);
@@ -137,7 +140,7 @@ function withIntegers(rows: Row[], fields: readonly FieldPacket[]): Row[] {
 
 /** The statement with its parameters in place, escaped for the modes that every session sets. */
 export function statement(sql: string, params: readonly SqlValue[]): string {
-  return params.length === 0 ? sql : format(sql, params.map(toLiteral));
+  return params.length === 0 ? sql : mysql.format(sql, params.map(toLiteral));
 }
 
 function toLiteral(value: SqlValue): bigint | number | string | Buffer | null | undefined {
