@@ -28,16 +28,17 @@ export class InsertWriter {
   private isDone = false;
 
   constructor(readonly target: InsertTarget) {
-    const { fs, location, writeId, statementId, overwrite, insertOnly } = target;
-    const name = overwrite
-      ? formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId: 0n })
-      : formatAcidDirectoryName({
-          kind: 'delta',
-          minWriteId: writeId,
-          maxWriteId: writeId,
-          statementId,
-          visibilityTxnId: 0n,
-        });
+    const { fs, location, writeId, statementId, overwrite, insertOnly, copyInBase } = target;
+    const name =
+      overwrite || copyInBase !== undefined
+        ? formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId: 0n })
+        : formatAcidDirectoryName({
+            kind: 'delta',
+            minWriteId: writeId,
+            maxWriteId: writeId,
+            statementId,
+            visibilityTxnId: 0n,
+          });
     this.folder = new StatementFolder(fs, joinPath(location, name), !insertOnly);
   }
 
@@ -106,7 +107,7 @@ export class InsertWriter {
   }
 
   private async openPlain(bucket: number, isEmpty: boolean): Promise<BucketFile> {
-    const sink = await this.folder.createFile(formatOriginalFileName(bucket));
+    const sink = await this.folder.createFile(formatOriginalFileName(bucket, this.target.copyInBase));
     // Hive's empty plain files have no byte at all.
     if (isEmpty) return { write: async () => {}, close: () => sink.close() };
     const writer = new OrcWriter(sink, this.target.schema, orcWriterOptions(this.target.orc ?? {}, 'plain'));

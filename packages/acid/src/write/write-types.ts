@@ -43,6 +43,11 @@ export interface InsertTarget extends WriteTarget {
   readonly overwrite?: boolean;
   /** Plain rows in files named 000000_0. */
   readonly insertOnly?: boolean;
+  /**
+   * Of insert-only tables: an earlier statement of the transaction has written base_W, beside which readers take no delta_W_W_S.
+   * The rows go into the base, in files 000000_0_copy_N of this N.
+   */
+  readonly copyInBase?: number | undefined;
 }
 
 export interface WriteResult {

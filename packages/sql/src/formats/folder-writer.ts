@@ -14,6 +14,8 @@ export interface FolderTarget {
   readonly bucketing?: Bucketing;
   /** There are files even without rows. */
   readonly overwrite: boolean;
+  /** The folder has files already: the new ones are called 000000_0_copy_N, of this N. */
+  readonly copy?: number | undefined;
 }
 
 /**
@@ -47,17 +49,21 @@ export class FolderWriter {
     return { files: this.paths, insertedRows: this.rows, deletedRows: 0, bytes: this.bytes };
   }
 
-  /** Removes what was written, and the folder. */
+  /** Removes what was written, and the folder unless it had files before. */
   async abort(): Promise<void> {
     this.isDone = true;
     for (const file of this.files.values()) await file.abort();
+    if (this.target.copy !== undefined) {
+      for (const path of this.paths) await this.target.fs.delete(path);
+      return;
+    }
     await this.target.fs.delete(this.target.folder, { recursive: true });
   }
 
   private async fileOf(bucket: number): Promise<RowFileWriter> {
     const known = this.files.get(bucket);
     if (known !== undefined) return known;
-    const path = joinPath(this.target.folder, formatOriginalFileName(bucket));
+    const path = joinPath(this.target.folder, formatOriginalFileName(bucket, this.target.copy));
     const file = openRowFile(this.counted(await this.target.fs.create(path)), this.target.layout);
     this.paths.push(path);
     this.files.set(bucket, file);

@@ -5,6 +5,7 @@ import type { Identifier, TableName } from '../parse/ast.js';
 import type { QueryEngine } from '../query.js';
 import { SemanticError, tableNotFound } from './errors.js';
 import type { LockSettings } from './lock-plan.js';
+import type { OpenTransaction } from './planned-statement.js';
 import type { Services } from './services.js';
 
 /** What every statement of a session works with. */
@@ -13,6 +14,10 @@ export interface SessionContext {
   readonly conf: Configuration;
   readonly engine: QueryEngine;
   currentDatabase: string;
+  /** False after SET AUTOCOMMIT FALSE: queries and writes begin a transaction that COMMIT ends. */
+  autocommit: boolean;
+  /** Of START TRANSACTION, until COMMIT or ROLLBACK. */
+  transaction?: OpenTransaction | undefined;
 }
 
 /** A table's name with the session's database filled in, in lower case. */

@@ -1,5 +1,5 @@
 import type { Constraint } from '@skep/rpc';
-import { DataOperation, type Table } from '@skep/rpc';
+import { DataOperation, type Partition, type Table } from '@skep/rpc';
 import type { InsertStatement, InsertTable, InsertTarget, MultiInsertStatement, Query } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
@@ -13,6 +13,7 @@ import {
   withConstraintColumns,
 } from './insert-query.js';
 import type { ReadEntity, WriteEntity } from './lock-plan.js';
+import { deleteAllRows, overwritesByDeletes, refuseOverwriteOfUnseen } from './overwrite.js';
 import { nameOf } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
@@ -140,28 +141,55 @@ async function runLeg(
   signal?: AbortSignal,
 ): Promise<bigint> {
   const { shape, overwrite } = leg;
-  const writer = await TableWriter.open(context, transaction, {
-    table: shape.table,
-    statementId: transaction.nextStatementId(),
-    kind: overwrite ? 'overwrite' : 'insert',
-    ...(shape.dynamicKeys.length === 0
-      ? {}
-      : { dynamicOperation: overwrite ? DataOperation.DATA_OPERATION_UPDATE : DataOperation.DATA_OPERATION_INSERT }),
-  });
-  const names = (shape.table.sd?.columns ?? []).map((column) => column.name);
+  const { table } = shape;
+  const dynamicOperation = overwrite ? DataOperation.DATA_OPERATION_UPDATE : DataOperation.DATA_OPERATION_INSERT;
+  const dynamic = shape.dynamicKeys.length === 0 ? {} : { dynamicOperation };
+  const open = async (kind: 'insert' | 'overwrite' | 'delete') =>
+    await TableWriter.open(context, transaction, {
+      table,
+      statementId: transaction.nextStatementId(),
+      kind,
+      ...dynamic,
+    });
+  const byDeletes = overwrite && overwritesByDeletes(transaction, table);
+  const deletes = byDeletes ? await open('delete') : undefined;
+  const writer = await open(overwrite && !byDeletes ? 'overwrite' : 'insert');
+  const names = (table.sd?.columns ?? []).map((column) => column.name);
   try {
     for await (const batch of queryRows(context, transaction, leg.analysis, signal)) {
-      enforce(shape.table, leg.checks, batch.children.slice(shape.written.length));
-      let dynamic = names.length;
-      const keys = shape.partition.map((value) => value ?? batch.children[dynamic++]);
+      enforce(table, leg.checks, batch.children.slice(shape.written.length));
+      let dynamicKey = names.length;
+      const keys = shape.partition.map((value) => value ?? batch.children[dynamicKey++]);
       const rows = columnsAsStruct(names, batch.children.slice(0, names.length), batch.length);
       await writer.write(rows, batch.length, keys);
     }
     if (overwrite && shape.dynamicKeys.length === 0) await writer.touch(shape.partition.map(String));
     const result = await writer.close();
+    if (deletes !== undefined) {
+      const partitions = await writtenPartitions(context, table, writer.partitions);
+      await deleteAllRows(context, transaction, table, partitions, deletes, signal);
+      await deletes.close();
+    } else if (overwrite) await refuseOverwriteOfUnseen(context, transaction, table, writer.partitions);
     return BigInt(result.insertedRows);
   } catch (error) {
     await writer.abort();
+    await deletes?.abort();
     throw error;
   }
+}
+
+/** Of a table without partition columns: itself. */
+async function writtenPartitions(
+  context: SessionContext,
+  table: Table,
+  names: readonly string[],
+): Promise<readonly (Partition | undefined)[]> {
+  if (table.partitionKeys.length === 0) return [undefined];
+  if (names.length === 0) return [];
+  const { partitions } = await context.services.catalog.getPartitions({
+    database: table.database,
+    table: table.name,
+    names: [...names],
+  });
+  return partitions;
 }

@@ -9,11 +9,13 @@ import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
 import { formatOf } from './file-format.js';
 import { isFullAcid, isTransactional } from './lock-plan.js';
+import { deleteAllRows, overwritesByDeletes, refuseOverwriteOfUnseen } from './overwrite.js';
+import { dropPartitionsOnRollback } from './partition-rollback.js';
 import { nameOf, newPartition, partitionValues, specText } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import type { StatementTransaction } from './statement-transaction.js';
-import { folderName } from './table-writer.js';
+import { emptyBase, folderName, TableWriter } from './table-writer.js';
 import { done } from './text-result.js';
 
 /**
@@ -56,9 +58,9 @@ export async function loadData(
           },
         ],
         run: async (transaction) => {
-          const location = await targetLocation(context, table, partition);
+          const location = await targetLocation(context, transaction, table, partition);
           if (isTransactional(table))
-            await loadTransactional(context, transaction, table, location, sources, statement);
+            await loadTransactional(context, transaction, table, partition, location, sources, statement);
           else await loadPlain(context, transaction, location, sources, statement);
           return done;
         },
@@ -72,27 +74,59 @@ async function loadTransactional(
   context: SessionContext,
   transaction: StatementTransaction,
   table: Table,
+  partition: readonly string[],
   location: string,
   sources: readonly FileEntry[],
   statement: LoadStatement,
 ): Promise<void> {
   const { fs } = context.services;
   const writeId = await transaction.writeIdOf(table.database, table.name);
-  const directory = joinPath(location, folderName(writeId, transaction.nextStatementId(), statement.overwrite));
+  const byDeletes = statement.overwrite && overwritesByDeletes(transaction, table);
+  if (byDeletes) await deleteRowsOf(context, transaction, table, partition);
+  const inBase = !isFullAcid(table) && transaction.hasBaseIn(location);
+  const toBase = inBase || (statement.overwrite && !byDeletes);
+  const directory = joinPath(location, folderName(writeId, transaction.nextStatementId(), toBase));
+  if (inBase && statement.overwrite) await emptyBase(context, transaction, directory);
+  if (!inBase) transaction.wrote(directory);
+  if (statement.overwrite && transaction.isExplicit && !byDeletes) transaction.putBase(location);
   await fs.mkdirs(directory);
   const taken = new Set((await fs.list(directory)).map((entry) => entry.name));
   for (const [i, source] of sources.entries()) {
     // Other tables than full ACID ones keep the names: text may be compressed, which only its name tells.
     const name = isFullAcid(table) ? bucketName(source.name, i, taken) : freeName(source.name, taken);
     const target = joinPath(directory, name);
-    if (statement.local) {
+    if (inBase) transaction.wrote(target);
+    if (statement.local || transaction.isExplicit) {
       await copyFile(fs, source.path, target);
+      // The transaction may stay open for long, and its process may die: until the commit the user's files stay.
+      if (!statement.local) transaction.onCommit(async () => void (await fs.delete(source.path)));
       continue;
     }
     // The files are the user's only ones: they go back where the transaction does not commit.
     await moveFile(fs, source.path, target);
     transaction.onRollback(async () => await moveFile(fs, target, source.path));
   }
+  const names = partition.length === 0 ? [] : [nameOf(table, partition)];
+  if (statement.overwrite) await refuseOverwriteOfUnseen(context, transaction, table, names);
+}
+
+/** The rows that LOAD DATA OVERWRITE replaces in a transaction. */
+async function deleteRowsOf(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  table: Table,
+  partition: readonly string[],
+): Promise<void> {
+  const statementId = transaction.nextStatementId();
+  const deletes = await TableWriter.open(context, transaction, { table, statementId, kind: 'delete' });
+  const { database, name } = table;
+  const names = partition.length === 0 ? [] : [nameOf(table, partition)];
+  const target =
+    names.length === 0
+      ? [undefined]
+      : (await context.services.catalog.getPartitions({ database, table: name, names })).partitions;
+  await deleteAllRows(context, transaction, table, target, deletes);
+  await deletes.close();
 }
 
 /**
@@ -215,10 +249,19 @@ async function checkContent(table: Table, file: ByteSource, statement: LoadState
   }
 }
 
-async function targetLocation(context: SessionContext, table: Table, values: readonly string[]): Promise<string> {
+async function targetLocation(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  table: Table,
+  values: readonly string[],
+): Promise<string> {
   if (values.length === 0) return table.sd?.location ?? '';
   const { catalog } = context.services;
-  await catalog.addPartitions({ partitions: [newPartition(context, table, values)], ifNotExists: true });
+  const added = await catalog.addPartitions({
+    partitions: [newPartition(context, table, values)],
+    ifNotExists: true,
+  });
+  dropPartitionsOnRollback(context, transaction, table, added.partitions);
   const { partitions } = await catalog.getPartitions({
     database: table.database,
     table: table.name,

@@ -21,6 +21,7 @@ import type { Services } from './services.js';
 import { resetStatement, setStatement } from './settings.js';
 import { show } from './show.js';
 import { done, textResult } from './text-result.js';
+import { enterTransaction, transactionStatement } from './transaction-statements.js';
 import { truncate } from './truncate.js';
 import { deleteRows, update } from './update-delete.js';
 import { alterView, createView } from './views.js';
@@ -33,7 +34,7 @@ export interface Variables {
 
 /**
  * One user's session: a current database, parameters, and statements one after the other, each in a transaction of its
- * own. `execute` takes one statement without its semicolon. Errors are SkepErrors; the table is then as before.
+ * own or in one that START TRANSACTION began. `execute` takes one statement without its semicolon. Errors are SkepErrors; the table is then as before.
  */
 export class Session {
   private readonly context: SessionContext;
@@ -44,7 +45,7 @@ export class Session {
     readonly variables: Variables = { hivevar: new Map(), env: {} },
     engine: QueryEngine = new QueryEngine(conf),
   ) {
-    this.context = { services, conf, engine, currentDatabase: 'default' };
+    this.context = { services, conf, engine, currentDatabase: 'default', autocommit: true };
   }
 
   get currentDatabase(): string {
@@ -61,9 +62,20 @@ export class Session {
     return await this.run(parseStatement(substituted), substituted, signal);
   }
 
-  /** Ends the session's query engine. */
+  /** The transaction that START TRANSACTION began (or a statement where AUTOCOMMIT is FALSE); `isLost`: it was aborted. */
+  get openTransaction(): { readonly txnId: bigint; readonly isLost: boolean } | undefined {
+    return this.context.transaction;
+  }
+
+  /** Rolls back the open transaction and ends the session's query engine. */
   async close(): Promise<void> {
-    await this.context.engine.close();
+    const { transaction } = this.context;
+    this.context.transaction = undefined;
+    try {
+      await transaction?.rollback();
+    } finally {
+      await this.context.engine.close();
+    }
   }
 
   private substitute(text: string): string {
@@ -90,6 +102,7 @@ export class Session {
 
   private async run(statement: Statement, text: string, signal?: AbortSignal): Promise<StatementResult> {
     const { context } = this;
+    await enterTransaction(context, statement);
     switch (statement.kind) {
       case 'query':
         return await select(context, statement, text, signal);
@@ -164,7 +177,7 @@ export class Session {
       case 'commit':
       case 'rollback':
       case 'set-autocommit':
-        throw new UnsupportedError('A transaction over several statements');
+        return await transactionStatement(context, statement);
       case 'source':
       case 'quit':
       case 'shell':

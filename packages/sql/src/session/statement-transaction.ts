@@ -1,3 +1,4 @@
+import { MAX_STATEMENT_ID, type OwnWrites } from '@skep/acid';
 import { type Clock, SkepError } from '@skep/core';
 import { type LockComponent, LockState, TxnType } from '@skep/rpc';
 import type { Services } from './services.js';
@@ -11,12 +12,35 @@ export interface LockWait {
 /** A lock was not to be had: Hive's 10307 (waited too long) or 10104 (refused at once). */
 export class LockNotAcquiredError extends SkepError {}
 
+/** Statement ids have 12 bits in ROW__IDs. */
+export class TooManyStatementsError extends SkepError {
+  constructor(txnId: bigint) {
+    super(
+      'TOO_MANY_STATEMENTS',
+      'invalid',
+      `Transaction txnid:${txnId} has used all ${MAX_STATEMENT_ID + 1} statement ids (an UPDATE takes 2, a MERGE up to 4): COMMIT it and go on in another`,
+      { sqlState: '54000' },
+    );
+  }
+}
+
+type Action = () => Promise<void>;
+
+/** What is left to do when it is known how a statement, or the transaction, ends. */
+interface Effects {
+  readonly undo: Action[];
+  readonly afterStatement: Action[];
+  readonly afterCommit: Action[];
+}
+
+const newEffects = (): Effects => ({ undo: [], afterStatement: [], afterCommit: [] });
+
 const firstSleepMs = 50;
 const minimumSleepCapMs = 15_000;
 const rollbackReason = 50005;
 
 /**
- * The implicit transaction of one statement: locks, then the snapshot, then write ids (in this order, so that what
+ * The transaction of a statement, or of several: locks, then the snapshot, then write ids (in this order, so that what
  * others committed before the locks were granted is both seen and older than our own write ids), heartbeats all along.
  */
 export class StatementTransaction {
@@ -25,7 +49,13 @@ export class StatementTransaction {
   private nextStatement = 0;
   private heartbeat: AbortController | undefined;
   private ended = false;
-  private readonly undo: (() => Promise<void>)[] = [];
+  /** Of the running statement, and of those that have succeeded. */
+  private effects = newEffects();
+  private readonly earlier = newEffects();
+  /** The first statement id of the running statement: it sees the folders of those before. */
+  private firstOfStatement = 0;
+  /** Folders in which this transaction has put a base, insert-only ones: what it adds there later goes into the base. */
+  private readonly bases = new Set<string>();
   /** Hive's ValidReadTxnList as text, once the snapshot is taken. */
   validTxns = '';
 
@@ -33,15 +63,21 @@ export class StatementTransaction {
     private readonly services: Services,
     readonly txnId: bigint,
     private readonly heartbeatMs: number,
+    /** START TRANSACTION began it: its statements are undone one by one. */
+    readonly isExplicit: boolean,
   ) {}
 
-  static async open(services: Services, options: { timeoutMs: number; type?: TxnType }): Promise<StatementTransaction> {
+  static async open(
+    services: Services,
+    options: { timeoutMs: number; type?: TxnType; isExplicit?: boolean },
+  ): Promise<StatementTransaction> {
     const { txnIds } = await services.txns.openTxns({
       count: 1,
       ...services.identity,
       type: options.type ?? TxnType.TXN_TYPE_UNSPECIFIED,
     });
-    const transaction = new StatementTransaction(services, txnIds[0], Math.max(1000, options.timeoutMs / 2));
+    const heartbeatMs = Math.max(1000, options.timeoutMs / 2);
+    const transaction = new StatementTransaction(services, txnIds[0], heartbeatMs, options.isExplicit ?? false);
     transaction.startHeartbeat();
     return transaction;
   }
@@ -101,12 +137,20 @@ export class StatementTransaction {
     this.validTxns = validTxns;
   }
 
-  /** The snapshot's write ids of a table, Hive's ValidReaderWriteIdList as text. */
+  get hasSnapshot(): boolean {
+    return this.validTxns !== '';
+  }
+
+  /** The snapshot's write ids of a table and the transaction's own, Hive's ValidReaderWriteIdList as text. */
   async validWriteIdsOf(database: string, table: string): Promise<string> {
     const name = `${database}.${table}`;
     const known = this.validWriteIds.get(name);
     if (known !== undefined) return known;
-    const { validWriteIds } = await this.services.txns.getValidWriteIds({ tables: [name], validTxns: this.validTxns });
+    const { validWriteIds } = await this.services.txns.getValidWriteIds({
+      tables: [name],
+      validTxns: this.validTxns,
+      ownTxnId: this.txnId,
+    });
     this.validWriteIds.set(name, validWriteIds[0]);
     return validWriteIds[0];
   }
@@ -124,7 +168,27 @@ export class StatementTransaction {
     });
     const writeId = answer.txnToWriteIds[0].writeId;
     this.writeIds.set(name, writeId);
+    // What was known before ends below it.
+    this.validWriteIds.delete(name);
     return writeId;
+  }
+
+  /** What the running statement sees of what its own transaction wrote into a folder of a table. */
+  ownWritesIn(database: string, table: string, location: string): OwnWrites | undefined {
+    const writeId = this.writeIds.get(`${database}.${table}`);
+    if (writeId === undefined) return undefined;
+    return { writeId, beforeStatement: this.firstOfStatement, seesBase: this.bases.has(location) };
+  }
+
+  /** Whether an earlier statement has replaced what is in a folder. */
+  hasBaseIn(location: string): boolean {
+    return this.bases.has(location);
+  }
+
+  /** A statement replaces what is in a folder by base_W; later ones see it. */
+  putBase(location: string): void {
+    if (this.bases.has(location)) return;
+    this.onStatementEnd(async () => void this.bases.add(location));
   }
 
   /** True once it was committed or rolled back. */
@@ -134,30 +198,72 @@ export class StatementTransaction {
 
   /** The number of the next writer of this transaction: the statement id in its folder's name. */
   nextStatementId(): number {
+    if (this.nextStatement > MAX_STATEMENT_ID) throw new TooManyStatementsError(this.txnId);
     return this.nextStatement++;
   }
 
-  /** What has to be taken back if the transaction does not commit: changes of the catalog, which are visible at once. */
-  onRollback(undo: () => Promise<void>): void {
-    this.undo.push(undo);
+  /**
+   * What has to be taken back if the transaction does not commit, the newest first: changes of the catalog, which are visible
+   * at once. `last`: when everything else is taken back.
+   */
+  onRollback(undo: Action, when: 'in turn' | 'last' = 'in turn'): void {
+    // Backwards: what is at the front comes last.
+    if (when === 'last') this.effects.undo.unshift(undo);
+    else this.effects.undo.push(undo);
+  }
+
+  /** A file or folder that goes if its statement fails or the transaction does not commit. */
+  wrote(path: string): void {
+    if (this.isExplicit) this.onRollback(async () => void (await this.services.fs.delete(path, { recursive: true })));
+  }
+
+  /** What cannot be taken back, to be done once the statement has succeeded as a whole. */
+  onStatementEnd(action: Action): void {
+    this.effects.afterStatement.push(action);
+  }
+
+  onCommit(action: Action): void {
+    this.effects.afterCommit.push(action);
+  }
+
+  /** A further statement of the transaction begins. */
+  beginStatement(): void {
+    this.firstOfStatement = this.nextStatement;
+    this.effects = newEffects();
+  }
+
+  /** The statement has succeeded: its writes stay unless the transaction is rolled back. */
+  async endStatement(): Promise<void> {
+    for (const action of this.effects.afterStatement) await action();
+    this.earlier.undo.push(...this.effects.undo);
+    this.earlier.afterCommit.push(...this.effects.afterCommit);
+    this.effects = newEffects();
+  }
+
+  /** Takes back what the statement did; the transaction goes on. */
+  async undoStatement(): Promise<void> {
+    const { undo } = this.effects;
+    this.effects = newEffects();
+    await runBackwards(undo);
   }
 
   /** Commits; TxnAbortedError names the winner of a write conflict. */
   async commit(exclWriteEnabled: boolean): Promise<void> {
     this.stopHeartbeat();
     this.ended = true;
+    const snapshot = this.isExplicit && this.hasSnapshot ? { validTxns: this.validTxns } : {};
     try {
-      await this.services.txns.commitTxn({ txnId: this.txnId, exclWriteEnabled });
+      await this.services.txns.commitTxn({ txnId: this.txnId, exclWriteEnabled, ...snapshot });
     } catch (error) {
-      // After another error nobody knows whether it has committed: then the catalog stays.
-      if (error instanceof SkepError && (error.code === 'TXN_ABORTED' || error.code === 'NO_SUCH_TXN'))
-        await this.takeBack();
+      // After another error nobody knows whether it has committed: then everything stays.
+      if (isEndOfTransaction(error)) await this.takeBack();
       throw error;
     }
+    for (const action of [...this.earlier.afterCommit, ...this.effects.afterCommit]) await action();
   }
 
   private async takeBack(): Promise<void> {
-    for (const undo of this.undo.splice(0).reverse()) await undo();
+    await runBackwards([...this.earlier.undo.splice(0), ...this.effects.undo.splice(0)]);
   }
 
   /** Rolls back unless the transaction has ended; never hides the error that led here. */
@@ -197,3 +303,14 @@ async function beat(clock: Clock, everyMs: number, signal: AbortSignal, send: ()
     }
   }
 }
+
+/** All of them, even if one fails; the first failure is thrown. */
+async function runBackwards(actions: readonly Action[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const action of [...actions].reverse()) await action().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Whether an error says that the transaction is no longer open. */
+export const isEndOfTransaction = (error: unknown): error is SkepError =>
+  error instanceof SkepError && ['TXN_ABORTED', 'TXN_CONFLICT', 'NO_SUCH_TXN'].includes(error.code);

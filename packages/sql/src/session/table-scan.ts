@@ -108,7 +108,8 @@ export async function prepareScan(
   const insertOnly = !isFullAcid(table);
   for (const partition of chosen) {
     const location = partition?.sd?.location ?? table.sd?.location ?? '';
-    const state = await getAcidState(context.services.fs, location, writeIds, txns, { insertOnly });
+    const own = transaction.ownWritesIn(table.database, table.name, location);
+    const state = await getAcidState(context.services.fs, location, writeIds, txns, { insertOnly, own });
     const splits = await planSplits(context.services.fs, state, { insertOnly });
     const layout = layoutOf(table, partition?.sd ?? table.sd);
     if (layout !== undefined && isFullAcid(table)) throw new UnsupportedError('A full ACID table that is not ORC');

@@ -13,6 +13,7 @@ import { FolderWriter, PlainWriter, publish, stagingFolder } from '../formats/in
 import type { SessionContext } from './context.js';
 import { UnsupportedError } from './errors.js';
 import { isFullAcid, isInsertOnly, isTransactional } from './lock-plan.js';
+import { dropPartitionsOnRollback, removeEmptyFolders } from './partition-rollback.js';
 import { partitionText } from './partition-value.js';
 import { findByValue, listForValues, nameOf, newPartition } from './partitions.js';
 import type { StatementTransaction } from './statement-transaction.js';
@@ -50,6 +51,8 @@ export class TableWriter {
   private readonly newLocations: string[] = [];
   private othersListed: readonly Partition[] | undefined;
   private rowsIn = 0n;
+  /** Writers that add files to a base which an earlier statement of the transaction wrote. */
+  private readonly addsToBase = new Set<PartitionWriter>();
 
   private constructor(
     private readonly context: SessionContext,
@@ -106,7 +109,11 @@ export class TableWriter {
 
   async close(): Promise<WriteResult> {
     const results: WriteResult[] = [];
-    for (const writer of this.writers.values()) results.push(await writer.close());
+    for (const writer of this.writers.values()) {
+      const result = await writer.close();
+      results.push(result);
+      if (this.addsToBase.has(writer)) for (const file of result.files) this.transaction.wrote(file);
+    }
     const plain = [...this.writers.values()].filter((writer) => writer instanceof PlainWriter);
     await publish(
       this.context.services.fs,
@@ -123,19 +130,8 @@ export class TableWriter {
 
   async abort(): Promise<void> {
     for (const writer of this.writers.values()) await writer.abort();
-    for (const location of this.newLocations) await this.removeEmpty(location);
-  }
-
-  /** The folders of a partition that did not come to be: MSCK would take them for one. */
-  private async removeEmpty(location: string): Promise<void> {
-    const { fs } = this.context.services;
     const root = this.leg.table.sd?.location ?? '';
-    for (let path = location; path.startsWith(`${root}/`); path = path.slice(0, path.lastIndexOf('/'))) {
-      if ((await fs.stat(path)) === undefined) continue;
-      if ((await fs.list(path)).length > 0) return;
-      // Another session may have put its files there just now: then it stays.
-      await fs.delete(path).catch(() => false);
-    }
+    for (const location of this.newLocations) await removeEmptyFolders(this.context, root, location);
   }
 
   /** Rows by partition name; '' for a table without partition columns. */
@@ -190,9 +186,16 @@ export class TableWriter {
       const target = { fs, location, staging, overwrite, schema, layout, orc, ...bucketingOf(table) };
       return (await PlainWriter.open(target)) as PartitionWriter;
     }
+    const inBase = await this.openBase(location);
+    const copy = inBase ? statementId : undefined;
+    const folder = joinPath(location, folderName(this.writeId, statementId, overwrite || inBase, kind === 'delete'));
+    if (!inBase) this.transaction.wrote(folder);
+    const marked = <W>(writer: W): PartitionWriter => {
+      if (inBase) this.addsToBase.add(writer as PartitionWriter);
+      return writer as PartitionWriter;
+    };
     if (layout !== undefined) {
-      const folder = joinPath(location, folderName(this.writeId, statementId, overwrite));
-      return new FolderWriter({ fs, folder, layout, overwrite, ...bucketingOf(table) }) as PartitionWriter;
+      return marked(new FolderWriter({ fs, folder, layout, overwrite, copy, ...bucketingOf(table) }));
     }
     const target = {
       fs,
@@ -203,11 +206,23 @@ export class TableWriter {
       ...bucketingOf(table),
       orc,
     };
-    const writer =
-      kind === 'delete'
-        ? new DeleteWriter(target)
-        : new InsertWriter({ ...target, overwrite, insertOnly: isInsertOnly(table) });
-    return writer as PartitionWriter;
+    if (kind === 'delete') return marked(new DeleteWriter(target));
+    return marked(new InsertWriter({ ...target, overwrite, insertOnly: isInsertOnly(table), copyInBase: copy }));
+  }
+
+  /**
+   * Whether the rows go beside others into base_W: readers take no other folder of the write beside it. A statement of an
+   * explicit transaction that overwrites makes or empties the base once it has succeeded. (Full ACID tables have no such bases:
+   * see overwrite.ts.)
+   */
+  private async openBase(location: string): Promise<boolean> {
+    const { transaction, leg, writeId } = this;
+    if (!transaction.isExplicit || writeId === undefined || leg.kind === 'delete') return false;
+    const inBase = transaction.hasBaseIn(location);
+    if (leg.kind !== 'overwrite') return inBase;
+    if (inBase) await emptyBase(this.context, transaction, joinPath(location, folderName(writeId, 0, true)));
+    transaction.putBase(location);
+    return inBase;
   }
 
   private async partitionOf(name: string): Promise<Partition | undefined> {
@@ -228,7 +243,8 @@ export class TableWriter {
     if (this.leg.kind !== 'delete') {
       const fresh = [...this.writers.keys()].filter((name) => name !== '' && !this.storedValues.has(name));
       const partitions = fresh.map((name) => newPartition(this.context, table, this.partitionValues.get(name) ?? []));
-      await catalog.addPartitions({ partitions, ifNotExists: true });
+      const { partitions: added } = await catalog.addPartitions({ partitions, ifNotExists: true });
+      dropPartitionsOnRollback(this.context, this.transaction, table, added);
     }
     if (dynamicOperation === undefined || this.writeId === undefined) return;
     await txns.addDynamicPartitions({
@@ -242,12 +258,22 @@ export class TableWriter {
   }
 }
 
-/** The folder of a statement's insert or overwrite in a transactional table. */
-export const folderName = (writeId: bigint, statementId: number, overwrite: boolean): string =>
+/** The files that are in a base go once the statement has succeeded. */
+export async function emptyBase(
+  { services: { fs } }: SessionContext,
+  transaction: StatementTransaction,
+  base: string,
+): Promise<void> {
+  if ((await fs.stat(base)) === undefined) return;
+  for (const { path } of await fs.list(base)) transaction.onStatementEnd(async () => void (await fs.delete(path)));
+}
+
+/** The folder of a statement's insert, overwrite or delete in a transactional table. */
+export const folderName = (writeId: bigint, statementId: number, overwrite: boolean, deletes = false): string =>
   overwrite
     ? formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId: 0n })
     : formatAcidDirectoryName({
-        kind: 'delta',
+        kind: deletes ? 'deleteDelta' : 'delta',
         minWriteId: writeId,
         maxWriteId: writeId,
         statementId,

@@ -1,12 +1,16 @@
 import { writeEmptyBase } from '@skep/acid';
+import { DataOperation, type Partition, type Table } from '@skep/rpc';
 import type { TruncateStatement } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
-import { isTransactional } from './lock-plan.js';
+import { isFullAcid, isTransactional } from './lock-plan.js';
+import { deleteAllRows, refuseOverwriteOfUnseen } from './overwrite.js';
 import { matchingPartitions, nameOf, partitionValues } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
+import type { StatementTransaction } from './statement-transaction.js';
 import { liveRowCount } from './statistics.js';
+import { TableWriter } from './table-writer.js';
 import { done } from './text-result.js';
 
 /**
@@ -55,7 +59,8 @@ async function empty(
         writes: [
           {
             table,
-            kind: 'truncate',
+            // As a TRUNCATE it is nothing that another's update could be in conflict with; in a transaction it is a DELETE.
+            kind: context.transaction === undefined ? 'truncate' : isFullAcid(table) ? 'delete' : 'insert-overwrite',
             ...(statement.partition === undefined
               ? {}
               : { partitions: partitions.map((partition) => nameOf(table, partition.values)) }),
@@ -69,6 +74,10 @@ async function empty(
             for (const location of locations) await removeFiles(context, location);
             return result(-1n);
           }
+          if (transaction.isExplicit) {
+            const targets = table.partitionKeys.length === 0 ? [undefined] : partitions;
+            return result(await emptyInTransaction(context, transaction, table, targets, signal));
+          }
           const deleted = counts ? await liveRowCount(context, table, locations) : -1n;
           const writeId = await transaction.writeIdOf(table.database, table.name);
           for (const location of locations) await writeEmptyBase(fs, location, writeId);
@@ -78,6 +87,33 @@ async function empty(
     },
     { signal },
   );
+}
+
+/** DELETE of all rows between other statements, which have to see it and may go on with the table. */
+async function emptyInTransaction(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  table: Table,
+  partitions: readonly (Partition | undefined)[],
+  signal?: AbortSignal,
+): Promise<bigint> {
+  const leg = { table, statementId: transaction.nextStatementId() };
+  if (isFullAcid(table)) {
+    const dynamicOperation = DataOperation.DATA_OPERATION_DELETE;
+    const deletes = await TableWriter.open(context, transaction, { ...leg, kind: 'delete', dynamicOperation });
+    const rows = await deleteAllRows(context, transaction, table, partitions, deletes, signal);
+    await deletes.close();
+    return rows;
+  }
+  const writer = await TableWriter.open(context, transaction, {
+    ...leg,
+    kind: 'overwrite',
+    dynamicOperation: DataOperation.DATA_OPERATION_UPDATE,
+  });
+  for (const partition of partitions) await writer.touch(partition?.values ?? []);
+  await writer.close();
+  await refuseOverwriteOfUnseen(context, transaction, table, writer.partitions);
+  return -1n;
 }
 
 async function removeFiles(context: SessionContext, location: string): Promise<void> {

@@ -1,0 +1,69 @@
+import { type LockComponent, LockType } from '@skep/rpc';
+import { lockSettings, type SessionContext } from './context.js';
+import { SemanticError } from './errors.js';
+import { isTransactional, lockComponents, type WriteEntity } from './lock-plan.js';
+import type { PlannedStatement } from './planned-statement.js';
+import type { LockWait, StatementTransaction } from './statement-transaction.js';
+
+/** Numbers this process's queries: part of the query id that SHOW LOCKS prints. */
+let queryNumber = 1;
+
+export const nextQueryId = ({ services }: SessionContext): string =>
+  `${services.identity.user}_${services.clock.now()}_${queryNumber++}`;
+
+export const lockWait = ({ conf }: SessionContext): LockWait => ({
+  retries: conf.getInt('hive.lock.numretries'),
+  maxSleepMs: conf.getTimeMs('hive.lock.sleep.between.retries'),
+});
+
+const dataWrites: ReadonlySet<WriteEntity['kind']> = new Set([
+  'insert',
+  'insert-overwrite',
+  'update',
+  'delete',
+  'merge-insert',
+  'ctas',
+]);
+
+/** A session that says it has no transactions gets no ACID table (Hive's 10265). */
+export function refuseWithoutAcid(context: SessionContext, planned: PlannedStatement): void {
+  const { conf } = context;
+  if (conf.getBoolean('hive.support.concurrency') && !conf.get('hive.txn.manager')?.endsWith('DummyTxnManager')) return;
+  const touched = [...planned.reads, ...planned.writes.filter((write) => dataWrites.has(write.kind))];
+  const table = touched.map((entity) => entity.table).find(isTransactional);
+  if (table === undefined) return;
+  throw new SemanticError(
+    10265,
+    `This command is not allowed on an ACID table ${table.database}.${table.name} with a non-ACID transaction manager.`,
+  );
+}
+
+/** The locks of a statement, by the session's parameters. */
+export const allLocks = ({ conf }: SessionContext, planned: PlannedStatement): LockComponent[] => [
+  ...lockComponents(planned.reads, planned.writes, lockSettings(conf)),
+  ...(planned.otherLocks ?? []),
+];
+
+/** By which it is seen whether locks are the same. */
+export const signature = (components: readonly LockComponent[]): string =>
+  components
+    .map((c) => [c.database, c.table ?? '', c.partition ?? '', c.type, c.operation].join('\0'))
+    .sort()
+    .join('\n');
+
+/** A transaction that began later and committed first cannot be in our snapshot: only a new transaction sees it. */
+export async function isOutdated(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  components: readonly LockComponent[],
+): Promise<boolean> {
+  const exclusive = components.some(
+    (c) => c.type === LockType.LOCK_TYPE_EXCLUSIVE || c.type === LockType.LOCK_TYPE_EXCL_WRITE,
+  );
+  if (!exclusive) return false;
+  const { txnId } = await context.services.txns.getLatestConflictingCommit({
+    txnId: transaction.txnId,
+    overwritten: [],
+  });
+  return txnId !== undefined && txnId > transaction.txnId;
+}
