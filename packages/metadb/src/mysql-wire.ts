@@ -2,9 +2,6 @@ import mysql, { type Connection, type FieldPacket, type QueryError } from 'mysql
 import type { Row, RunResult, SqlValue } from './database.js';
 import type { MysqlAddress } from './mysql-url.js';
 
-// Node does not see this one among the names that the package exports.
-const { Types } = mysql;
-
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Of one statement: rows, or what it changed. */
