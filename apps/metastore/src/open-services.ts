@@ -26,11 +26,10 @@ export interface OpenServicesOptions {
   readonly peers?: ServiceAddresses;
   /** How the others are reached: TLS, identity. */
   readonly connect?: ConnectOptions;
-  /**
-   * Where new databases get their folders, a URI, and `default` its tables in a database that is new. Absent: where
-   * `default` has them.
-   */
+  /** Where new databases get their folders, a URI. Absent: where `default` keeps its tables. */
   readonly warehouse?: string;
+  /** Where `default` keeps its tables if the metastore database is new and no warehouse was given. */
+  readonly newWarehouse?: string;
   readonly user: string;
   readonly version: string;
   readonly clock?: Clock;
@@ -137,7 +136,8 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
 }
 
 /** The tables of the services that live here, and AUX_TABLE. */
-function migrationsOf(hosted: readonly ServiceName[], { warehouse, dbUrl }: OpenServicesOptions): Migration[] {
+function migrationsOf(hosted: readonly ServiceName[], { dbUrl, ...options }: OpenServicesOptions): Migration[] {
+  const warehouse = options.warehouse ?? options.newWarehouse;
   const known: Readonly<Record<ServiceName, readonly Migration[]>> = {
     catalog: catalogMigrations(warehouse ?? ''),
     transactions: txnMigrations,
