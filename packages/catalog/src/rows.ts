@@ -1,4 +1,4 @@
-import type { SqlValue, Tx } from '@skep/metadb';
+import { insertStatements, type SqlValue, type Tx } from '@skep/metadb';
 
 /** Whose ids SEQUENCE_TABLE hands out; DataNucleus counts by the class names of Hive's model. */
 export type Model = 'MDatabase' | 'MTable' | 'MPartition' | 'MStorageDescriptor' | 'MSerDeInfo' | 'MColumnDescriptor';
@@ -18,9 +18,6 @@ export async function nextIds(tx: Tx, model: Model, count = 1): Promise<bigint> 
   return (row?.NEXT_VAL ?? 0n) - BigInt(count);
 }
 
-/** Few sizes, so that few statements exist and each stays prepared. */
-const BATCHES = [256, 32, 4, 1] as const;
-
 /** Inserts rows, many a statement. `columns` as they stand in SQL. */
 export async function insertRows(
   tx: Tx,
@@ -28,14 +25,7 @@ export async function insertRows(
   columns: readonly string[],
   rows: readonly (readonly SqlValue[])[],
 ): Promise<void> {
-  let at = 0;
-  for (const batch of BATCHES) {
-    for (; rows.length - at >= batch; at += batch) {
-      const tuple = `(${columns.map(() => '?').join(',')})`;
-      const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array(batch).fill(tuple).join(',')}`;
-      await tx.run(sql, rows.slice(at, at + batch).flat());
-    }
-  }
+  await tx.runAll(insertStatements(table, columns, rows));
 }
 
 export type Parameters = Record<string, string>;

@@ -67,18 +67,14 @@ export class LockManager implements LockService {
       await this.txns().addWriteComponents({ txnId: request.txnId, components: writeComponents(request) });
     }
     const { rows, verdict } = await this.db.transaction(async (tx) => {
-      const now = await tx.now();
-      const rows = table.newRows(request, await table.nextLockId(tx), now);
-      const verdict = await table.judgeRows(tx, rows);
-      await table.insertRows(tx, rows, verdict, now);
-      return { rows, verdict };
+      return table.enter(tx, request, await tx.now());
     }, VOLATILE);
     const lockId = rows[0].extId;
     const settled = await this.clearAndRetry(lockId, verdict);
     if (settled.blocked === undefined) return acquired(lockId);
     const refusal = deadlockOf(settled) ?? refusalOf(request, settled.blocked);
     if (refusal === undefined) return waiting(lockId, settled.blocked.by);
-    await this.db.transaction((tx) => table.deleteRequest(tx, lockId), VOLATILE);
+    await this.db.run([table.deleteRequest(lockId)], VOLATILE);
     return {
       lockId,
       state: LockState.LOCK_STATE_NOT_ACQUIRED,
@@ -106,7 +102,7 @@ export class LockManager implements LockService {
       const { states } = await this.txns().getTxnStates({ txnIds: [row.txnId] });
       if (states[0] === TxnState.TXN_STATE_OPEN) throw new TxnOpenError(lockId, row.txnId);
     }
-    await this.db.transaction((tx) => table.deleteRequest(tx, lockId), VOLATILE);
+    await this.db.run([table.deleteRequest(lockId)], VOLATILE);
     return {};
   }
 
@@ -122,7 +118,7 @@ export class LockManager implements LockService {
   async releaseTxnLocks({ txnIds }: ReleaseTxnLocksRequest): Promise<ReleaseTxnLocksResponse> {
     // 0 stands for no transaction: its locks are not anybody's to release.
     const ids = txnIds.filter((id) => id > 0n);
-    if (ids.length > 0) await this.db.transaction((tx) => table.deleteOfTxns(tx, ids), VOLATILE);
+    await this.db.run(table.deleteOfTxns(ids), VOLATILE);
     return {};
   }
 
@@ -161,11 +157,13 @@ export class LockManager implements LockService {
   /** Grants the request if nobody is in the way any more. */
   private retry(lockId: bigint): Promise<Verdict> {
     return this.db.transaction(async (tx) => {
+      await table.holdSequence(tx);
       const rows = await table.rowsOf(tx, lockId);
       if (rows.length === 0) throw new NoSuchLockError(lockId);
       const verdict = await table.judgeRows(tx, rows);
-      if (verdict.blocked === undefined) await table.grant(tx, lockId, await tx.now());
-      else if (verdict.blocked.request.blockedByExtId !== verdict.blocked.by.extId) {
+      if (verdict.blocked === undefined) {
+        if (!(await table.grant(tx, lockId, await tx.now()))) throw new NoSuchLockError(lockId);
+      } else if (verdict.blocked.request.blockedByExtId !== verdict.blocked.by.extId) {
         await table.nameBlocker(tx, verdict.blocked.request, verdict.blocked.by);
       }
       return verdict;
@@ -188,7 +186,7 @@ export class LockManager implements LockService {
     const expired = blockers.filter((row) => row.txnId === 0n && row.lastHeartbeatMs < before).map((row) => row.extId);
     if (ended.length === 0 && expired.length === 0) return false;
     await this.db.transaction(async (tx) => {
-      await table.deleteOfTxns(tx, ended);
+      await tx.runAll(table.deleteOfTxns(ended));
       // A heartbeat may have come meanwhile: the statement looks again.
       await table.deleteExpired(tx, before, expired);
     }, VOLATILE);

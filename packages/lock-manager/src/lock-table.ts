@@ -1,4 +1,5 @@
-import { chunked, idList, type Tx } from '@skep/metadb';
+import { LONG_MAX } from '@skep/core';
+import { chunked, idList, insertStatements, type Row, type Statement, type Tx } from '@skep/metadb';
 import type { LockRequest } from '@skep/rpc';
 import { ACQUIRED, type LockRow, type RawLockRow, toLockRow, typeCode, WAITING } from './lock-row.js';
 import { judge, type Verdict } from './verdict.js';
@@ -7,16 +8,32 @@ import { entanglement } from './wait-for.js';
 /** Statements on HIVE_LOCKS and NEXT_LOCK_ID. Each runs inside a transaction of the caller. */
 
 const MAX_TEXT = 128;
+/** Beyond, all locks of the database are looked at. */
+const MAX_TABLES = 64;
 
-/** Takes the next external id. Holding its row makes requests enter HIVE_LOCKS in the order of their ids. */
-export async function nextLockId(tx: Tx): Promise<bigint> {
-  const row = await tx.get<{ NL_NEXT: bigint }>(`SELECT NL_NEXT FROM NEXT_LOCK_ID${tx.dialect.forUpdate}`);
-  const id = row?.NL_NEXT ?? 1n;
-  await tx.run('UPDATE NEXT_LOCK_ID SET NL_NEXT = ?', [id + 1n]);
-  return id;
+/** Holding this row makes requests enter HIVE_LOCKS in the order of their ids, and grants come one at a time. */
+const sequence = (tx: Tx): Statement => [`SELECT NL_NEXT FROM NEXT_LOCK_ID${tx.dialect.forUpdate}`];
+
+/** Takes the next external id, and judges the request's rows by it. */
+export async function enter(
+  tx: Tx,
+  request: LockRequest,
+  now: bigint,
+): Promise<{ readonly rows: LockRow[]; readonly verdict: Verdict }> {
+  const [next, ...earlier] = await tx.allOf([sequence(tx), ...earlierQueries(newRows(request, LONG_MAX, now))]);
+  const extId = (next[0]?.NL_NEXT as bigint | undefined) ?? 1n;
+  const rows = newRows(request, extId, now);
+  const verdict = await verdictOn(tx, rows, earlier);
+  await tx.runAll([['UPDATE NEXT_LOCK_ID SET NL_NEXT = ?', [extId + 1n]], ...insertRows(rows, verdict, now)]);
+  return { rows, verdict };
 }
 
-export function newRows(request: LockRequest, extId: bigint, now: bigint): LockRow[] {
+/** Holds the row, where that is not the whole file. */
+export async function holdSequence(tx: Tx): Promise<void> {
+  if (tx.dialect.forUpdate !== '') await tx.all(...sequence(tx));
+}
+
+function newRows(request: LockRequest, extId: bigint, now: bigint): LockRow[] {
   return request.components.map((component, i) => ({
     extId,
     intId: BigInt(i + 1),
@@ -37,16 +54,30 @@ export function newRows(request: LockRequest, extId: bigint, now: bigint): LockR
   }));
 }
 
-const INSERT = `INSERT INTO HIVE_LOCKS (HL_LOCK_EXT_ID, HL_LOCK_INT_ID, HL_TXNID, HL_DB, HL_TABLE, HL_PARTITION,
-  HL_LOCK_STATE, HL_LOCK_TYPE, HL_LAST_HEARTBEAT, HL_ACQUIRED_AT, HL_USER, HL_HOST, HL_AGENT_INFO, HL_BLOCKEDBY_EXT_ID,
-  HL_BLOCKEDBY_INT_ID) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const COLUMNS = [
+  'HL_LOCK_EXT_ID',
+  'HL_LOCK_INT_ID',
+  'HL_TXNID',
+  'HL_DB',
+  'HL_TABLE',
+  'HL_PARTITION',
+  'HL_LOCK_STATE',
+  'HL_LOCK_TYPE',
+  'HL_LAST_HEARTBEAT',
+  'HL_ACQUIRED_AT',
+  'HL_USER',
+  'HL_HOST',
+  'HL_AGENT_INFO',
+  'HL_BLOCKEDBY_EXT_ID',
+  'HL_BLOCKEDBY_INT_ID',
+];
 
-/** Inserts the rows of one request with the state the verdict gives them. */
-export async function insertRows(tx: Tx, rows: readonly LockRow[], verdict: Verdict, now: bigint): Promise<void> {
+/** What inserts the rows of one request with the state the verdict gives them. */
+function insertRows(rows: readonly LockRow[], verdict: Verdict, now: bigint): Statement[] {
   const granted = verdict.blocked === undefined;
-  for (const row of rows) {
+  const values = rows.map((row) => {
     const by = verdict.blocked?.request === row ? verdict.blocked.by : undefined;
-    await tx.run(INSERT, [
+    return [
       row.extId,
       row.intId,
       row.txnId,
@@ -62,8 +93,9 @@ export async function insertRows(tx: Tx, rows: readonly LockRow[], verdict: Verd
       row.agentInfo,
       by?.extId,
       by?.intId,
-    ]);
-  }
+    ];
+  });
+  return insertStatements('HIVE_LOCKS', COLUMNS, values);
 }
 
 export async function rowsOf(tx: Tx, extId: bigint): Promise<LockRow[]> {
@@ -75,16 +107,28 @@ export async function rowsOf(tx: Tx, extId: bigint): Promise<LockRow[]> {
 
 /** Judges a request's rows against what is in the table. */
 export async function judgeRows(tx: Tx, rows: readonly LockRow[]): Promise<Verdict> {
-  const earlier: LockRow[] = [];
-  for (const database of new Set(rows.map((row) => row.database))) {
-    const raw = await tx.all<RawLockRow>('SELECT * FROM HIVE_LOCKS WHERE HL_DB = ? AND HL_LOCK_EXT_ID < ?', [
-      database,
-      rows[0].extId,
-    ]);
-    for (const row of raw) earlier.push(toLockRow(row));
-  }
-  const verdict = judge(rows, earlier);
+  return verdictOn(tx, rows, await tx.allOf(earlierQueries(rows)));
+}
+
+async function verdictOn(tx: Tx, rows: readonly LockRow[], earlier: readonly Row[][]): Promise<Verdict> {
+  const verdict = judge(rows, (earlier.flat() as unknown as RawLockRow[]).map(toLockRow));
   return verdict.blocked === undefined ? verdict : await disentangle(tx, rows, verdict);
+}
+
+/** Of each database what was asked for earlier: on the tables of the request and on the whole, or on anything. */
+function earlierQueries(rows: readonly LockRow[]): Statement[] {
+  const tables = new Map<string, Set<string> | undefined>();
+  for (const { database, table } of rows) {
+    const known = tables.has(database) ? tables.get(database) : new Set<string>();
+    tables.set(database, table === undefined ? undefined : known?.add(table));
+  }
+  return [...tables].map(([database, names]) => {
+    const sql = 'SELECT * FROM HIVE_LOCKS WHERE HL_DB = ? AND HL_LOCK_EXT_ID < ?';
+    const params = [database, rows[0].extId];
+    if (names === undefined || names.size > MAX_TABLES) return [sql, params];
+    const marks = [...names].map(() => '?').join(',');
+    return [`${sql} AND (HL_TABLE IS NULL OR HL_TABLE IN (${marks}))`, [...params, ...names]];
+  });
 }
 
 /** A transaction of several statements asks for more locks while others wait for those it has. */
@@ -101,12 +145,14 @@ async function disentangle(tx: Tx, rows: readonly LockRow[], verdict: Verdict): 
   return { ...judge(rows, blockers), deadlock };
 }
 
-export async function grant(tx: Tx, extId: bigint, now: bigint): Promise<void> {
-  await tx.run(
+/** False where the request has gone meanwhile. */
+export async function grant(tx: Tx, extId: bigint, now: bigint): Promise<boolean> {
+  const { changes } = await tx.run(
     `UPDATE HIVE_LOCKS SET HL_LOCK_STATE = '${ACQUIRED}', HL_ACQUIRED_AT = ?, HL_BLOCKEDBY_EXT_ID = NULL,
       HL_BLOCKEDBY_INT_ID = NULL WHERE HL_LOCK_EXT_ID = ?`,
     [now, extId],
   );
+  return changes > 0;
 }
 
 export async function nameBlocker(tx: Tx, request: LockRow, by: LockRow): Promise<void> {
@@ -117,15 +163,15 @@ export async function nameBlocker(tx: Tx, request: LockRow, by: LockRow): Promis
   );
 }
 
-export async function deleteRequest(tx: Tx, extId: bigint): Promise<void> {
-  await tx.run('DELETE FROM HIVE_LOCKS WHERE HL_LOCK_EXT_ID = ?', [extId]);
+export function deleteRequest(extId: bigint): Statement {
+  return ['DELETE FROM HIVE_LOCKS WHERE HL_LOCK_EXT_ID = ?', [extId]];
 }
 
-export async function deleteOfTxns(tx: Tx, txnIds: readonly bigint[]): Promise<void> {
-  for (const chunk of chunked(txnIds)) {
+export function deleteOfTxns(txnIds: readonly bigint[]): Statement[] {
+  return chunked(txnIds).map((chunk) => {
     const ids = idList(chunk);
-    await tx.run(`DELETE FROM HIVE_LOCKS WHERE HL_TXNID IN ${ids.sql}`, ids.params);
-  }
+    return [`DELETE FROM HIVE_LOCKS WHERE HL_TXNID IN ${ids.sql}`, ids.params];
+  });
 }
 
 /** Deletes locks without a transaction whose last heartbeat is too old; among these only, where ids are given. */
@@ -138,8 +184,12 @@ export async function deleteExpired(tx: Tx, before: bigint, among?: readonly big
   );
   for (const { HL_LOCK_EXT_ID: extId } of rows) {
     if (among !== undefined && !among.includes(extId)) continue;
-    await deleteRequest(tx, extId);
-    removed.push(extId);
+    // Unless a heartbeat came meanwhile.
+    const { changes } = await tx.run(`DELETE FROM HIVE_LOCKS WHERE HL_LOCK_EXT_ID = ? AND ${condition}`, [
+      extId,
+      before,
+    ]);
+    if (changes > 0) removed.push(extId);
   }
   return removed;
 }

@@ -60,6 +60,8 @@ export interface Database {
    * is not undone with the transaction.
    */
   transaction<T>(fn: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** A write transaction of statements that are known beforehand: one round trip to a server. */
+  run(statements: readonly Statement[], options?: TransactionOptions): Promise<RunResult[]>;
   /** Runs `fn` on one consistent snapshot. `fn` must only read, and may be run again. */
   read<T>(fn: (tx: Tx) => Promise<T>, options?: Pick<TransactionOptions, 'signal'>): Promise<T>;
   close(): Promise<void>;

@@ -2,4 +2,5 @@ export { createTables, type IndexDefinition, insertFirst, type TableDefinition }
 export * from './database.js';
 export { chunked, type Dialect, ID_CHUNK, idList } from './dialect.js';
 export { DatabaseError, type DatabaseErrorCode } from './errors.js';
+export { insertNumbered, insertStatements } from './insert-rows.js';
 export { openDatabase } from './open-database.js';

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '@skep/core';
-import type { Database, TransactionOptions, Tx } from './database.js';
+import type { Database, RunResult, Statement, TransactionOptions, Tx } from './database.js';
 import { type Dialect, mysqlDialect } from './dialect.js';
 import { DatabaseError } from './errors.js';
 import { fromMysql, isConnectionLost, isDuplicateKey, isRetryable, isUnknownDatabase } from './mysql-errors.js';
 import { createDatabase, MysqlPool, type ServerFacts } from './mysql-pool.js';
 import { MysqlTx } from './mysql-tx.js';
 import { type MysqlAddress, parseMysqlUrl } from './mysql-url.js';
-import type { MysqlWire } from './mysql-wire.js';
+import { type MysqlWire, statement } from './mysql-wire.js';
 
 const MAX_ATTEMPTS = 20;
 /** A row that others insert is there at the second attempt. */
@@ -56,6 +56,10 @@ export class MysqlDatabase implements Database {
 
   transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.retried(options.signal, (wire) => this.runWrite(wire, fn));
+  }
+
+  run(statements: readonly Statement[], options: TransactionOptions = {}): Promise<RunResult[]> {
+    return this.retried(options.signal, (wire) => this.runStatements(wire, statements));
   }
 
   read<T>(fn: (tx: Tx) => Promise<T>, options: Pick<TransactionOptions, 'signal'> = {}): Promise<T> {
@@ -141,15 +145,33 @@ export class MysqlDatabase implements Database {
     return value;
   }
 
+  private async runStatements(wire: MysqlWire, statements: readonly Statement[]): Promise<RunResult[]> {
+    if (statements.length === 0) return [];
+    try {
+      const own = statements.map(([sql, params]) => statement(sql, params ?? []));
+      // One statement is a transaction by itself.
+      if (own.length === 1) return (await wire.send(own)).map(({ run }) => run);
+      return (await wire.send([...WRITE, ...own, 'COMMIT'])).slice(1, -1).map(({ run }) => run);
+    } catch (error) {
+      if (isConnectionLost(error)) throw this.unknownOutcome(wire, error);
+      await rollback(wire);
+      throw fromMysql(this.path, error);
+    }
+  }
+
   private async commit(wire: MysqlWire): Promise<void> {
     try {
       await wire.send(['COMMIT']);
     } catch (error) {
-      wire.destroy();
       if (!isConnectionLost(error)) throw fromMysql(this.path, error);
-      const what = 'the connection broke during a commit, which may have taken effect or not: look before trying again';
-      throw new DatabaseError('DATABASE_UNKNOWN_OUTCOME', this.path, what, { cause: error });
+      throw this.unknownOutcome(wire, error);
     }
+  }
+
+  private unknownOutcome(wire: MysqlWire, cause: unknown): DatabaseError {
+    wire.destroy();
+    const what = 'the connection broke during a commit, which may have taken effect or not: look before trying again';
+    return new DatabaseError('DATABASE_UNKNOWN_OUTCOME', this.path, what, { cause });
   }
 
   private async runRead<T>(wire: MysqlWire, fn: (tx: Tx) => Promise<T>): Promise<T> {

@@ -51,7 +51,7 @@ export function isConnectionLost(error: unknown): boolean {
 
 /** Another transaction was in the way: run again, it may go through. A duplicate key is seen by the second run. */
 export function isRetryable(error: unknown): boolean {
-  return isFailure(error) && [1205, 1213, 1020].includes(error.errno ?? 0);
+  return isFailure(error) && [1205, 1213, 1020, 1412].includes(error.errno ?? 0);
 }
 
 export function isDuplicateKey(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@skep/core';
-import type { TransactionOptions, Tx } from './database.js';
+import type { RunResult, Statement, TransactionOptions, Tx } from './database.js';
 import { SQLITE } from './dialect.js';
 import { DatabaseError, isBusy, toDatabaseError } from './errors.js';
 import type { MigratableDatabase } from './migrate.js';
@@ -49,6 +49,10 @@ export class SqliteDatabase implements MigratableDatabase {
 
   transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.enqueue('write', options.durable ?? true, fn, options.signal);
+  }
+
+  run(statements: readonly Statement[], options?: TransactionOptions): Promise<RunResult[]> {
+    return this.transaction((tx) => tx.runAll(statements), options);
   }
 
   read<T>(fn: (tx: Tx) => Promise<T>, options: Pick<TransactionOptions, 'signal'> = {}): Promise<T> {

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BugError, systemClock } from '@skep/core';
-import { createConnection } from 'mysql2';
+import mysql from 'mysql2';
 
 const START_MS = 60_000;
 
@@ -92,7 +92,6 @@ async function run(
 ): Promise<(forEver: boolean) => Promise<void>> {
   const more: string[] = [];
   if (isFirst) {
-    const { writeFileSync } = await import('node:fs');
     writeFileSync(
       `${folder}/init.sql`,
       "CREATE USER APP@'%' IDENTIFIED BY 'mine';\nGRANT ALL ON *.* TO APP@'%' WITH GRANT OPTION;\n",
@@ -121,7 +120,7 @@ async function run(
 }
 
 function answers(port: number): Promise<boolean> {
-  const connection = createConnection({ host: '127.0.0.1', port, user: 'APP', password: 'mine' });
+  const connection = mysql.createConnection({ host: '127.0.0.1', port, user: 'APP', password: 'mine' });
   return new Promise((resolve) => {
     connection.on('error', () => resolve(false));
     connection.connect((error) => {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { BugError } from '@skep/core';
-import { type Connection, createConnection, type QueryError } from 'mysql2';
+import mysql, { type QueryError } from 'mysql2';
 import { type Migration, openDatabase } from '../src/index.js';
 
 export { hasMariadb, type MariadbServer, startMariadb } from './mariadb-server.js';
@@ -35,34 +35,25 @@ export class TestDatabase {
   private tables: readonly string[] = [];
 
   private constructor(
-    private readonly connection: Connection,
-    /** With the database's name. */
-    readonly url: string,
+    private readonly server: string,
     readonly name: string,
   ) {}
 
   /** An empty one, or with the tables of some migrations and what they put there. */
   static async create(migrations: readonly Migration[] = []): Promise<TestDatabase> {
-    const server = new URL(await mariadbUrl());
-    const name = `t${process.pid}_${++count}`;
-    const connection = createConnection({
-      host: server.hostname,
-      port: Number(server.port),
-      user: server.username,
-      password: server.password,
-      multipleStatements: true,
-      supportBigNumbers: true,
-      bigNumberStrings: true,
-      dateStrings: true,
-    });
-    const created = new TestDatabase(connection, `${server.href.replace(/\/$/, '')}/${name}`, name);
-    await created.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4; USE ${name};
-      SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, time_zone = '+00:00'`);
+    const created = new TestDatabase(await mariadbUrl(), `t${process.pid}_${++count}`);
+    await created.drop();
+    await created.query(`CREATE DATABASE ${created.name} CHARACTER SET utf8mb4`, '');
     if (migrations.length > 0) {
       await (await openDatabase({ url: created.url, migrations })).close();
       await created.remember();
     }
     return created;
+  }
+
+  /** With the database's name. */
+  get url(): string {
+    return `${this.server}/${this.name}`;
   }
 
   /** Makes it as it was after the migrations: far cheaper than a new one. */
@@ -73,18 +64,35 @@ export class TestDatabase {
     await this.query([...statements, ...this.seeds].join(';'));
   }
 
-  query<T = Record<string, unknown>>(sql: string): Promise<T[]> {
-    return new Promise((resolve, reject) => {
-      this.connection.query(sql, (error: QueryError | null, result: unknown) => {
-        if (error === null) resolve(result as T[]);
-        else reject(error);
-      });
+  /** By a connection of its own, which checks no foreign keys. The last of several statements answers. */
+  async query<T = Record<string, unknown>>(sql: string, database = this.name): Promise<T[]> {
+    const server = new URL(this.server);
+    const connection = mysql.createConnection({
+      host: server.hostname,
+      port: Number(server.port),
+      user: server.username,
+      password: server.password,
+      ...(database === '' ? {} : { database }),
+      multipleStatements: true,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      dateStrings: true,
     });
+    const settings = "SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, time_zone = '+00:00'";
+    try {
+      return await new Promise((resolve, reject) => {
+        connection.query(`${settings};${sql}`, (error: QueryError | null, results: unknown) => {
+          if (error === null) resolve((results as T[][]).at(-1) ?? []);
+          else reject(error);
+        });
+      });
+    } finally {
+      connection.destroy();
+    }
   }
 
   async drop(): Promise<void> {
-    await this.query(`DROP DATABASE IF EXISTS ${this.name}`);
-    await new Promise<void>((resolve) => this.connection.end(() => resolve()));
+    await this.query(`DROP DATABASE IF EXISTS ${this.name}`, '');
   }
 
   private async remember(): Promise<void> {
@@ -96,7 +104,7 @@ export class TestDatabase {
     for (const table of await this.usedTables()) {
       for (const row of await this.query(`SELECT * FROM \`${table}\``)) {
         const columns = Object.keys(row).map((column) => `\`${column}\``);
-        const values = Object.values(row).map((value) => this.connection.escape(value));
+        const values = Object.values(row).map((value) => mysql.escape(value));
         seeds.push(`INSERT INTO \`${table}\` (${columns.join(',')}) VALUES (${values.join(',')})`);
       }
     }

@@ -13,11 +13,14 @@ export async function abortInTx(tx: Tx, txnIds: readonly bigint[], reasonCode: n
   const label = ABORT_REASONS.get(reasonCode) ?? ABORT_REASONS.get(50000);
   for (const chunk of chunked(open)) {
     const ids = idList(chunk);
-    await tx.run(`DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID IN ${ids.sql}`, ids.params);
-    await tx.run(`DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID IN ${ids.sql}`, ids.params);
-    await tx.run(`UPDATE TXNS SET TXN_STATE = '${ABORTED}', TXN_META_INFO = ? WHERE TXN_ID IN ${ids.sql}`, [
-      label,
-      ...ids.params,
+    await tx.runAll([
+      [`DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID IN ${ids.sql}`, ids.params],
+      [`DELETE FROM MIN_HISTORY_WRITE_ID WHERE MH_TXNID IN ${ids.sql}`, ids.params],
+      [`DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID IN ${ids.sql}`, ids.params],
+      [
+        `UPDATE TXNS SET TXN_STATE = '${ABORTED}', TXN_META_INFO = ? WHERE TXN_ID IN ${ids.sql}`,
+        [label, ...ids.params],
+      ],
     ]);
   }
   return open.sort((a, b) => (a < b ? -1 : 1));

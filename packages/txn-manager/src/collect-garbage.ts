@@ -60,9 +60,10 @@ async function forgetWriteIds(tx: Tx, thresholds: GarbageThresholds): Promise<vo
   // Hive removes them by transaction alone. But write ids need not ascend with transactions, and a reader takes the highest
   // that is left as the end of the table: a committed one must stay while a smaller one does, or its rows would vanish.
   await tx.run(
-    `DELETE FROM TXN_TO_WRITE_ID WHERE T2W_TXNID < ? AND NOT EXISTS (SELECT 1 FROM TXN_TO_WRITE_ID kept
-      WHERE kept.T2W_DATABASE = TXN_TO_WRITE_ID.T2W_DATABASE AND kept.T2W_TABLE = TXN_TO_WRITE_ID.T2W_TABLE
-        AND kept.T2W_TXNID >= ? AND kept.T2W_WRITEID < TXN_TO_WRITE_ID.T2W_WRITEID)`,
+    `DELETE FROM TXN_TO_WRITE_ID WHERE T2W_TXNID < ? AND NOT EXISTS (SELECT 1 FROM (
+        SELECT T2W_DATABASE AS DB, T2W_TABLE AS TBL, MIN(T2W_WRITEID) AS LOWEST FROM TXN_TO_WRITE_ID
+        WHERE T2W_TXNID >= ? GROUP BY T2W_DATABASE, T2W_TABLE) KEPT
+      WHERE KEPT.DB = T2W_DATABASE AND KEPT.TBL = T2W_TABLE AND KEPT.LOWEST < T2W_WRITEID)`,
     [thresholds.txnToWriteId, thresholds.txnToWriteId],
   );
 }
@@ -81,13 +82,15 @@ async function forgetTxns(tx: Tx, conf: TxnConf, thresholds: GarbageThresholds):
 async function mergeCompleted(tx: Tx, thresholds: GarbageThresholds): Promise<void> {
   // Keeps per resource the highest write id, and the highest that updates or deletes; and what an open transaction may have
   // to ask about: whether others wrote what it overwrites.
-  const same = (column: string) => `newer.CTC_${column} = COMPLETED_TXN_COMPONENTS.CTC_${column}`;
-  const samePartition = tx.dialect.nullSafeEquals('newer.CTC_PARTITION', 'COMPLETED_TXN_COMPONENTS.CTC_PARTITION');
+  // (MySQL deletes by a table itself only through a table derived from it.)
   await tx.run(
-    `DELETE FROM COMPLETED_TXN_COMPONENTS WHERE CTC_TXNID < ? AND EXISTS (SELECT 1 FROM COMPLETED_TXN_COMPONENTS newer
-      WHERE ${same('DATABASE')} AND ${same('TABLE')} AND ${samePartition}
-        AND newer.CTC_WRITEID > COMPLETED_TXN_COMPONENTS.CTC_WRITEID
-        AND (COMPLETED_TXN_COMPONENTS.CTC_UPDATE_DELETE = 'N' OR newer.CTC_UPDATE_DELETE = 'Y'))`,
+    `DELETE FROM COMPLETED_TXN_COMPONENTS WHERE CTC_TXNID < ? AND EXISTS (SELECT 1 FROM (
+        SELECT CTC_DATABASE AS DB, CTC_TABLE AS TBL, CTC_PARTITION AS PART, MAX(CTC_WRITEID) AS HIGHEST,
+          MAX(CASE WHEN CTC_UPDATE_DELETE = 'Y' THEN CTC_WRITEID END) AS HIGHEST_UPDATE
+        FROM COMPLETED_TXN_COMPONENTS GROUP BY CTC_DATABASE, CTC_TABLE, CTC_PARTITION) NEWEST
+      WHERE NEWEST.DB = CTC_DATABASE AND NEWEST.TBL = CTC_TABLE
+        AND ${tx.dialect.nullSafeEquals('NEWEST.PART', 'CTC_PARTITION')}
+        AND CTC_WRITEID < CASE WHEN CTC_UPDATE_DELETE = 'N' THEN HIGHEST ELSE HIGHEST_UPDATE END)`,
     [thresholds.writeSet],
   );
 }

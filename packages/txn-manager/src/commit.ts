@@ -1,11 +1,11 @@
 import { ValidTxnList } from '@skep/core';
-import type { Tx } from '@skep/metadb';
+import { insertStatements, type Tx } from '@skep/metadb';
 import { type CommitTxnRequest, type CommitTxnResponse, TxnConflictError, TxnType } from '@skep/rpc';
 import { abortInTx } from './abort.js';
 import { AbortReason } from './abort-reason.js';
-import { COMPACT, type Component, componentsOf } from './components.js';
-import { COMMITTED, highestTxnId } from './context.js';
-import { assertOpen, txnRows } from './txn-state.js';
+import { COMPACT, type Component, componentsQuery, toComponents } from './components.js';
+import { COMMITTED, highestTxnId, txnLockForCommit } from './context.js';
+import { assertOpen, toTxnRows, txnRowQueries } from './txn-state.js';
 import { describeWriteConflict, findWriteConflict, isUpdateOrDelete, type WriteSetEntry } from './write-conflict.js';
 
 /** A commit that went through, or the conflict that aborted the transaction instead. */
@@ -18,6 +18,8 @@ export interface CommitPlan {
   /** Goes into COMPLETED_TXN_COMPONENTS. */
   readonly completed: readonly Component[];
   readonly hasUpdateOrDelete: boolean;
+  /** Its commit id is compared with others (CommitTxnFunction takes the lock for these only). */
+  readonly needsExactCommitId: boolean;
 }
 
 export function planCommit(type: TxnType, components: readonly Component[]): CommitPlan {
@@ -31,6 +33,7 @@ export function planCommit(type: TxnType, components: readonly Component[]): Com
       (c) => [c.database, c.table, c.partition, c.writeId],
     ),
     hasUpdateOrDelete: updates.length > 0,
+    needsExactCommitId: updates.length > 0 || !isPlain,
   };
 }
 
@@ -45,14 +48,16 @@ function distinct<T>(items: readonly T[], keyOf: (item: T) => readonly unknown[]
 /** CommitTxnFunction. The caller releases the locks after its transaction. */
 export async function commitInTx(tx: Tx, request: CommitTxnRequest): Promise<CommitOutcome> {
   const { txnId } = request;
-  const row = (await txnRows(tx, [txnId], true)).get(txnId);
+  const [txn, components] = await tx.allOf([...txnRowQueries(tx, [txnId], true), componentsQuery(txnId)]);
+  const row = toTxnRows([txn]).get(txnId);
   const commitTimeMs = await tx.now();
   // A repeated call, whose first answer was lost.
   if (row?.state === COMMITTED) return { response: { commitId: await highestTxnId(tx), commitTimeMs } };
   const { type } = assertOpen(txnId, row);
-  const plan = planCommit(type, await componentsOf(tx, txnId));
-  // Writers commit one at a time, so that each sees the others' WRITE_SET.
-  if (tx.dialect.forUpdate !== '') await tx.get(`SELECT TXN_LOCK FROM TXN_LOCK_TBL${tx.dialect.forUpdate}`);
+  const plan = planCommit(type, toComponents(components));
+  // Where the commit id decides over conflicts, or what the Cleaner may remove, no other transaction is opened or commits
+  // meanwhile.
+  if (plan.needsExactCommitId) await tx.all(txnLockForCommit(tx));
   const commitId = await highestTxnId(tx);
   const own = plan.updates.map((component): WriteSetEntry => ({ ...component, txnId, commitId }));
   if (request.exclWriteEnabled === false) {
@@ -93,30 +98,27 @@ async function record(
   own: readonly WriteSetEntry[],
   now: bigint,
 ): Promise<void> {
-  for (const entry of own) {
-    await tx.run(
-      `INSERT INTO WRITE_SET (WS_DATABASE, WS_TABLE, WS_PARTITION, WS_TXNID, WS_COMMIT_ID, WS_OPERATION_TYPE)
-        VALUES (?, ?, ?, ?, ?, ?)`,
-      [entry.database, entry.table, entry.partition, txnId, entry.commitId, entry.operation],
-    );
-  }
-  for (const component of plan.completed) {
-    await tx.run(
-      `INSERT INTO COMPLETED_TXN_COMPONENTS (CTC_TXNID, CTC_DATABASE, CTC_TABLE, CTC_PARTITION, CTC_TIMESTAMP,
-        CTC_WRITEID, CTC_UPDATE_DELETE) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      [
-        txnId,
-        component.database,
-        component.table,
-        component.partition,
-        tx.dialect.timestamp(now),
-        component.writeId,
-        plan.hasUpdateOrDelete ? 'Y' : 'N',
-      ],
-    );
-  }
-  await tx.run('DELETE FROM TXN_COMPONENTS WHERE TC_TXNID = ?', [txnId]);
-  await tx.run('DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID = ?', [txnId]);
-  await tx.run('DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID = ?', [txnId]);
-  await tx.run(`UPDATE TXNS SET TXN_STATE = '${COMMITTED}' WHERE TXN_ID = ?`, [txnId]);
+  const time = tx.dialect.timestamp(now);
+  await tx.runAll([
+    ...insertStatements(
+      'WRITE_SET',
+      ['WS_DATABASE', 'WS_TABLE', 'WS_PARTITION', 'WS_TXNID', 'WS_COMMIT_ID', 'WS_OPERATION_TYPE'],
+      own.map(({ database, table, partition, commitId, operation }) => {
+        return [database, table, partition, txnId, commitId, operation];
+      }),
+    ),
+    ...insertStatements(
+      'COMPLETED_TXN_COMPONENTS',
+      ['CTC_TXNID', 'CTC_DATABASE', 'CTC_TABLE', 'CTC_PARTITION', 'CTC_TIMESTAMP', 'CTC_WRITEID', 'CTC_UPDATE_DELETE'],
+      plan.completed.map(({ database, table, partition, writeId }) => {
+        return [txnId, database, table, partition, time, writeId, plan.hasUpdateOrDelete ? 'Y' : 'N'];
+      }),
+    ),
+    ['DELETE FROM TXN_COMPONENTS WHERE TC_TXNID = ?', [txnId]],
+    ['DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID = ?', [txnId]],
+    // Of a Hive that works on the same database.
+    ['DELETE FROM MIN_HISTORY_WRITE_ID WHERE MH_TXNID = ?', [txnId]],
+    ['DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID = ?', [txnId]],
+    [`UPDATE TXNS SET TXN_STATE = '${COMMITTED}' WHERE TXN_ID = ?`, [txnId]],
+  ]);
 }

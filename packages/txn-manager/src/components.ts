@@ -1,6 +1,6 @@
-import type { Tx } from '@skep/metadb';
+import { insertStatements, type Row, type Statement, type Tx } from '@skep/metadb';
 import { type AddDynamicPartitionsRequest, DataOperation, InvalidRequestError, type WriteComponent } from '@skep/rpc';
-import { requireOpen } from './txn-state.js';
+import { assertOpen, toTxnRows, txnRowQueries } from './txn-state.js';
 
 /** TC_OPERATION_TYPE of the compactor. */
 export const COMPACT = 'c';
@@ -64,11 +64,19 @@ interface RawComponent {
 }
 
 export async function componentsOf(tx: Tx, txnId: bigint): Promise<Component[]> {
-  const rows = await tx.all<RawComponent>(
+  return toComponents(await tx.all(...componentsQuery(txnId)));
+}
+
+export function componentsQuery(txnId: bigint): Statement {
+  return [
     `SELECT TC_DATABASE, TC_TABLE, TC_PARTITION, TC_OPERATION_TYPE, TC_WRITEID FROM TXN_COMPONENTS WHERE TC_TXNID = ?`,
     [txnId],
-  );
-  return rows.map((row) => ({
+  ];
+}
+
+/** From the answer to `componentsQuery`. */
+export function toComponents(rows: readonly Row[]): Component[] {
+  return (rows as unknown as RawComponent[]).map((row) => ({
     database: row.TC_DATABASE,
     table: row.TC_TABLE,
     partition: row.TC_PARTITION ?? undefined,
@@ -79,36 +87,38 @@ export async function componentsOf(tx: Tx, txnId: bigint): Promise<Component[]> 
 
 /** Records the components of an open transaction, each once, with the write id that it has in the table. */
 export async function addComponents(tx: Tx, txnId: bigint, components: readonly Component[]): Promise<void> {
-  await requireOpen(tx, txnId, true);
-  const present = new Set((await componentsOf(tx, txnId)).map(keyOf));
-  const writeIds = new Map<string, bigint | undefined>();
-  for (const component of components) {
-    if (present.has(keyOf(component))) continue;
-    const table = `${component.database}\0${component.table}`;
-    if (!writeIds.has(table)) writeIds.set(table, await writeIdOf(tx, txnId, component));
-    await insertComponent(tx, txnId, { ...component, writeId: component.writeId ?? writeIds.get(table) });
-  }
+  const tables = [...new Map(components.map((component) => [tableKey(component), component])).entries()];
+  const [txn, present, ...writeIdRows] = await tx.allOf([
+    ...txnRowQueries(tx, [txnId], true),
+    componentsQuery(txnId),
+    ...tables.map(([, component]) => writeIdQuery(txnId, component)),
+  ]);
+  assertOpen(txnId, toTxnRows([txn]).get(txnId));
+  const known = new Set(toComponents(present).map(keyOf));
+  const writeIds = new Map(tables.map(([table], i) => [table, writeIdRows[i][0]?.T2W_WRITEID as bigint | undefined]));
+  const rows = components
+    .filter((component) => !known.has(keyOf(component)))
+    .map((component) => {
+      const { database, table, partition, operation } = component;
+      return [txnId, database, table, partition, operation, component.writeId ?? writeIds.get(tableKey(component))];
+    });
+  await tx.runAll(insertStatements('TXN_COMPONENTS', COLUMNS, rows));
 }
+
+const COLUMNS = ['TC_TXNID', 'TC_DATABASE', 'TC_TABLE', 'TC_PARTITION', 'TC_OPERATION_TYPE', 'TC_WRITEID'];
+
+const tableKey = ({ database, table }: Component): string => `${database}\0${table}`;
 
 function keyOf(component: Component): string {
   const { database, table, partition, operation } = component;
   return JSON.stringify([database, table, partition ?? null, operation]);
 }
 
-async function writeIdOf(tx: Tx, txnId: bigint, { database, table }: Component): Promise<bigint | undefined> {
-  const row = await tx.get<{ T2W_WRITEID: bigint }>(
+function writeIdQuery(txnId: bigint, { database, table }: Component): Statement {
+  return [
     'SELECT T2W_WRITEID FROM TXN_TO_WRITE_ID WHERE T2W_DATABASE = ? AND T2W_TABLE = ? AND T2W_TXNID = ?',
     [database, table, txnId],
-  );
-  return row?.T2W_WRITEID;
-}
-
-async function insertComponent(tx: Tx, txnId: bigint, component: Component): Promise<void> {
-  await tx.run(
-    `INSERT INTO TXN_COMPONENTS (TC_TXNID, TC_DATABASE, TC_TABLE, TC_PARTITION, TC_OPERATION_TYPE, TC_WRITEID)
-      VALUES (?, ?, ?, ?, ?, ?)`,
-    [txnId, component.database, component.table, component.partition, component.operation, component.writeId],
-  );
+  ];
 }
 
 /** TxnHandler.addDynamicPartitions: the partitions really touched, in place of the row that stood for all. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@skep/core';
-import type { Database, Tx } from '@skep/metadb';
+import type { Database, Statement, Tx } from '@skep/metadb';
 import type { TxnConf } from './conf.js';
 
 /** What every operation works with. */
@@ -20,14 +20,25 @@ export const COMMITTED = 'c';
 /** What a power cut may undo: it then looks as if the process had died a moment earlier. */
 export const VOLATILE = { durable: false } as const;
 
+/** Held while transactions are opened: none appears while a commit holds TXN_LOCK_FOR_COMMIT (TxnHandler.acquireTxnLock). */
+export const txnLockForOpen = (tx: Tx) => `SELECT TXN_LOCK FROM TXN_LOCK_TBL${tx.dialect.forShare}`;
+/** Held from the choice of a commit id until the commit: writers commit one at a time, each sees the others' WRITE_SET. */
+export const txnLockForCommit = (tx: Tx) => `SELECT TXN_LOCK FROM TXN_LOCK_TBL${tx.dialect.forUpdate}`;
+
+interface IdRow {
+  ID: bigint | null;
+}
+
+const HIGHEST_TXN_ID: Statement = ['SELECT MAX(TXN_ID) AS ID FROM TXNS'];
+
+export const MIN_OPEN_TXN_ID: Statement = [`SELECT MIN(TXN_ID) AS ID FROM TXNS WHERE TXN_STATE = '${OPEN}'`];
+
 export async function highestTxnId(tx: Tx): Promise<bigint> {
-  const row = await tx.get<{ ID: bigint | null }>('SELECT MAX(TXN_ID) AS ID FROM TXNS');
-  return row?.ID ?? 0n;
+  return (await tx.get<IdRow>(...HIGHEST_TXN_ID))?.ID ?? 0n;
 }
 
 export async function minOpenTxnId(tx: Tx): Promise<bigint | undefined> {
-  const row = await tx.get<{ ID: bigint | null }>(`SELECT MIN(TXN_ID) AS ID FROM TXNS WHERE TXN_STATE = '${OPEN}'`);
-  return row?.ID ?? undefined;
+  return (await tx.get<IdRow>(...MIN_OPEN_TXN_ID))?.ID ?? undefined;
 }
 
 /**
@@ -35,10 +46,14 @@ export async function minOpenTxnId(tx: Tx): Promise<bigint | undefined> {
  * order, else the highest of those old enough.
  */
 export async function lowWatermark(tx: Tx, conf: TxnConf): Promise<bigint> {
-  if (tx.dialect.idsAppearInOrder) return highestTxnId(tx);
-  const before = (await tx.now()) - BigInt(conf.openTxnTimeoutMs);
-  const row = await tx.get<{ ID: bigint | null }>('SELECT MAX(TXN_ID) AS ID FROM TXNS WHERE TXN_STARTED < ?', [before]);
-  return row?.ID ?? 0n;
+  return (await tx.get<IdRow>(...lowWatermarkQuery(tx, conf, await tx.now())))?.ID ?? 0n;
+}
+
+export function lowWatermarkQuery(tx: Tx, conf: TxnConf, now: bigint): Statement {
+  if (tx.dialect.idsAppearInOrder) return HIGHEST_TXN_ID;
+  const before = now - BigInt(conf.openTxnTimeoutMs);
+  // By the key from its end: the young ones are few, and times have no index.
+  return ['SELECT TXN_ID AS ID FROM TXNS WHERE TXN_STARTED < ? ORDER BY TXN_ID DESC LIMIT 1', [before]];
 }
 
 export function minOf(...ids: readonly (bigint | undefined)[]): bigint | undefined {

@@ -1,4 +1,4 @@
-import type { Tx } from '@skep/metadb';
+import { chunked, idList, type Tx } from '@skep/metadb';
 import { TxnType } from '@skep/rpc';
 import { abortInTx } from './abort.js';
 import { AbortReason } from './abort-reason.js';
@@ -43,13 +43,34 @@ export async function selectHeld(tx: Tx, limit: number, beforeMs?: bigint): Prom
   return rows.map(toHeld);
 }
 
-export async function selectHeldById(tx: Tx, txnId: bigint): Promise<HeldTxn | undefined> {
-  const row = await tx.get<RawHeld>(
-    `SELECT TXN_ID, TXN_LAST_HEARTBEAT, TXN_TYPE, TXN_HOST, TXN_AGENT_INFO FROM TXNS
-      WHERE TXN_STATE = '${OPEN}' AND TXN_ID = ?`,
-    [txnId],
+/** Those of `txnIds` that are open, to be held until commit where that is wanted: no heartbeat comes in between. */
+export async function selectHeldByIds(tx: Tx, txnIds: readonly bigint[], forUpdate: boolean): Promise<HeldTxn[]> {
+  const answers = await tx.allOf(
+    chunked(txnIds).map((chunk) => {
+      const ids = idList(chunk);
+      const end = forUpdate ? tx.dialect.forUpdate : '';
+      return [
+        `SELECT TXN_ID, TXN_LAST_HEARTBEAT, TXN_TYPE, TXN_HOST, TXN_AGENT_INFO FROM TXNS
+          WHERE TXN_STATE = '${OPEN}' AND TXN_ID IN ${ids.sql}${end}`,
+        ids.params,
+      ] as const;
+    }),
   );
-  return row === undefined ? undefined : toHeld(row);
+  return answers.flat().map((row) => toHeld(row as unknown as RawHeld));
+}
+
+/** Looks again at what seemed left behind, and aborts what still is. */
+export async function abortStillLeft(
+  tx: Tx,
+  suspects: readonly bigint[],
+  isLeft: (txn: HeldTxn) => boolean,
+): Promise<bigint[]> {
+  const held = await selectHeldByIds(tx, suspects, true);
+  return abortInTx(
+    tx,
+    held.filter(isLeft).map((txn) => txn.txnId),
+    AbortReason.TIMEOUT,
+  );
 }
 
 function toHeld(row: RawHeld): HeldTxn {
@@ -70,19 +91,20 @@ export interface Expired {
   readonly deadHolder: bigint[];
 }
 
-/** Aborts what has been left behind; a heartbeat that came in time is seen, being in the same transaction. */
+/** Aborts what has been left behind. */
 export async function expire(tx: Tx, ctx: TxnContext, abortDeadHolders: boolean): Promise<Expired> {
   const now = await tx.now();
   const late = await selectHeld(tx, BATCH, now - BigInt(Math.min(ctx.conf.txnTimeoutMs, ctx.conf.replTxnTimeoutMs)));
-  const timedOut = late.filter((txn) => isTimedOut(txn, now, ctx.conf)).map((txn) => txn.txnId);
-  await abortInTx(tx, timedOut, AbortReason.TIMEOUT);
+  const isLate = (txn: HeldTxn) => isTimedOut(txn, now, ctx.conf);
+  const timedOut = await abortStillLeft(tx, idsOf(late.filter(isLate)), isLate);
   if (!abortDeadHolders) return { timedOut, deadHolder: [] };
   const alive = memoized(ctx.isAlive);
   const held = await selectHeld(tx, BATCH);
-  const deadHolder = held.filter((txn) => hasDeadHolder(txn, ctx.host, alive)).map((txn) => txn.txnId);
-  await abortInTx(tx, deadHolder, AbortReason.TIMEOUT);
-  return { timedOut, deadHolder };
+  const isDead = (txn: HeldTxn) => hasDeadHolder(txn, ctx.host, alive);
+  return { timedOut, deadHolder: await abortStillLeft(tx, idsOf(held.filter(isDead)), isDead) };
 }
+
+const idsOf = (txns: readonly HeldTxn[]): bigint[] => txns.map((txn) => txn.txnId);
 
 /** Many transactions have the same holder. */
 function memoized(isAlive: (agentInfo: string) => boolean): (agentInfo: string) => boolean {

@@ -1,6 +1,14 @@
-import type { Tx } from '@skep/metadb';
+import { chunked, DatabaseError, idList, insertNumbered, insertStatements, type Tx } from '@skep/metadb';
 import { InvalidRequestError, type OpenTxnsRequest, TooManyOpenTxnsError, TxnType } from '@skep/rpc';
-import { highestTxnId, lowWatermark, minOf, minOpenTxnId, OPEN, type TxnContext, VOLATILE } from './context.js';
+import {
+  lowWatermarkQuery,
+  MIN_OPEN_TXN_ID,
+  minOf,
+  OPEN,
+  type TxnContext,
+  txnLockForOpen,
+  VOLATILE,
+} from './context.js';
 
 const MAX_TEXT = 128;
 
@@ -42,8 +50,18 @@ export function isRefusing(wasRefusing: boolean, open: number, limit: number): b
   return open >= limit || (wasRefusing && open >= limit * 0.9);
 }
 
-const INSERT = `INSERT INTO TXNS (TXN_STATE, TXN_STARTED, TXN_LAST_HEARTBEAT, TXN_USER, TXN_HOST, TXN_AGENT_INFO, TXN_TYPE)
-  VALUES ('${OPEN}', ?, ?, ?, ?, ?, ?)`;
+const COLUMNS = [
+  'TXN_STATE',
+  'TXN_STARTED',
+  'TXN_LAST_HEARTBEAT',
+  'TXN_USER',
+  'TXN_HOST',
+  'TXN_AGENT_INFO',
+  'TXN_TYPE',
+];
+
+/** How often opening is tried that takes longer than hive.txn.opentxn.timeout. */
+const MAX_ATTEMPTS = 5;
 
 /**
  * TxnHandler.openTxns. Not fsynced: a transaction has no effect before it takes a write id or records a component, and
@@ -54,7 +72,27 @@ export async function openTxns(ctx: TxnContext, gauge: OpenTxnGauge, request: Op
   if (request.type === TxnType.UNRECOGNIZED) throw new InvalidRequestError('unknown type of transaction');
   const count = Math.min(request.count, ctx.conf.maxOpenBatch);
   await gauge.admit(count);
-  return ctx.db.transaction((tx) => insertTxns(tx, ctx, request, count), VOLATILE);
+  for (let attempt = 1; ; attempt++) {
+    const startedMs = ctx.clock.now();
+    const ids = await ctx.db.transaction((tx) => insertTxns(tx, ctx, request, count), VOLATILE);
+    const tookMs = ctx.clock.now() - startedMs;
+    const inTime = tookMs < ctx.conf.openTxnTimeoutMs || request.type === TxnType.TXN_TYPE_READ_ONLY;
+    if (ctx.db.dialect.idsAppearInOrder || inTime) return ids;
+    // Snapshots may have been taken that count these ids as never opened: they must not write.
+    await ctx.db.run(
+      chunked(ids).flatMap((chunk) => {
+        const list = idList(chunk);
+        return [
+          [`DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID IN ${list.sql}`, list.params],
+          [`DELETE FROM TXNS WHERE TXN_ID IN ${list.sql}`, list.params],
+        ] as const;
+      }),
+    );
+    if (attempt >= MAX_ATTEMPTS) {
+      const what = `opening transactions took ${tookMs} ms again and again; hive.txn.opentxn.timeout allows ${ctx.conf.openTxnTimeoutMs}`;
+      throw new DatabaseError('DATABASE_LOCKED', ctx.db.path, what);
+    }
+  }
 }
 
 async function insertTxns(tx: Tx, ctx: TxnContext, request: OpenTxnsRequest, count: number): Promise<bigint[]> {
@@ -62,14 +100,13 @@ async function insertTxns(tx: Tx, ctx: TxnContext, request: OpenTxnsRequest, cou
   const user = request.user.slice(0, MAX_TEXT);
   const host = request.host.slice(0, MAX_TEXT);
   const agent = request.agentInfo === '' ? null : request.agentInfo.slice(0, MAX_TEXT);
+  const [, ...bounds] = await tx.allOf([[txnLockForOpen(tx)], MIN_OPEN_TXN_ID, lowWatermarkQuery(tx, ctx.conf, now)]);
+  const [minOpen, low] = bounds.map(([row]) => row?.ID as bigint | null | undefined);
   // What the new ones may need: nothing below the smallest open id, or below all that will come.
-  const needed =
-    minOf(await minOpenTxnId(tx), (await lowWatermark(tx, ctx.conf)) + 1n) ?? (await highestTxnId(tx)) + 1n;
-  const ids: bigint[] = [];
-  for (let i = 0; i < count; i++) {
-    const { lastId } = await tx.run(INSERT, [now, now, user, host, agent, request.type]);
-    await tx.run('INSERT INTO MIN_HISTORY_LEVEL (MHL_TXNID, MHL_MIN_OPEN_TXNID) VALUES (?, ?)', [lastId, needed]);
-    ids.push(lastId);
-  }
+  const needed = minOf(minOpen ?? undefined, (low ?? 0n) + 1n) ?? 1n;
+  const row = [OPEN, now, now, user, host, agent, request.type];
+  const ids = await insertNumbered(tx, 'TXNS', COLUMNS, Array(count).fill(row));
+  const levels = ids.map((id) => [id, needed]);
+  await tx.runAll(insertStatements('MIN_HISTORY_LEVEL', ['MHL_TXNID', 'MHL_MIN_OPEN_TXNID'], levels));
   return ids;
 }

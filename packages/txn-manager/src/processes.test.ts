@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '@skep/core';
+import { hasMariadb, TestDatabase } from '@skep/metadb/testing';
 import { LockState, LockType, TxnState } from '@skep/rpc';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { component, count, inProcess, lockRequest, open } from '../test/services.js';
 import { isHolderAlive } from './index.js';
 
-/** Several processes on one SQLite file. They run a bundle of the sources, as plain Node cannot run TypeScript. */
+/** Several processes on one database. They run a bundle of the sources, as plain Node cannot run TypeScript. */
 
 const here = dirname(fileURLToPath(import.meta.url));
 // Inside the repository, so that the native module is found.
@@ -28,13 +29,12 @@ beforeAll(async () => {
     format: 'esm',
     platform: 'node',
     conditions: ['source'],
-    external: ['better-sqlite3', 'knex', '@grpc/grpc-js'],
+    external: ['better-sqlite3', 'mysql2', '@grpc/grpc-js'],
   });
 });
 afterAll(() => rmSync(bundle, { force: true }));
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'skep-race-'));
-  url = `sqlite:${join(folder, 'm.db')}`;
 });
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -79,14 +79,26 @@ async function until(what: () => boolean): Promise<void> {
   expect(what()).toBe(true);
 }
 
-describe('processes on one database file', () => {
+const DATABASES: readonly (readonly [string, () => Promise<string>])[] = [
+  ['SQLite file', async () => `sqlite:${join(folder, 'm.db')}`],
+  // Empty: the processes make its tables.
+  ...(hasMariadb ? [['MariaDB', async () => (await TestDatabase.create()).url] as const] : []),
+];
+
+describe.each(DATABASES)('processes on one %s', (kind, makeUrl) => {
+  beforeEach(async () => {
+    url = await makeUrl();
+  });
+
   it('create it together, and of overlapping updates exactly the first committer wins', async () => {
     const lines = await finish([start('conflict', '60'), start('conflict', '60'), start('conflict', '60')]);
     expect(lines).toHaveLength(180);
     const txnIds = lines.map((line) => Number(line.txnId)).sort((a, b) => a - b);
-    expect(txnIds).toEqual(Array.from({ length: 180 }, (_, i) => i + 1));
-    const writeIds = lines.map((line) => Number(line.writeId)).sort((a, b) => a - b);
-    expect(writeIds).toEqual(txnIds);
+    // A transaction of MariaDB that starts over leaves a gap in the ids it numbers; in write ids there is none.
+    expect(new Set(txnIds).size).toBe(180);
+    const numbers = Array.from({ length: 180 }, (_, i) => i + 1);
+    if (kind !== 'MariaDB') expect(txnIds).toEqual(numbers);
+    expect(lines.map((line) => Number(line.writeId)).sort((a, b) => a - b)).toEqual(numbers);
     const committed = lines.filter((line) => line.error === undefined).map((line) => [line.txnId, line.commitId]);
     for (const line of lines) expect([undefined, 'TXN_CONFLICT']).toContain(line.error);
     // Committed intervals [txnId, commitId] never overlap.
@@ -145,7 +157,9 @@ describe('processes on one database file', () => {
       ),
     );
     expect(torn).toEqual([]);
-    expect(await s.db.read((tx) => tx.all('PRAGMA integrity_check'))).toEqual([{ integrity_check: 'ok' }]);
+    if (kind !== 'MariaDB') {
+      expect(await s.db.read((tx) => tx.all('PRAGMA integrity_check'))).toEqual([{ integrity_check: 'ok' }]);
+    }
     await s.close();
   });
 });

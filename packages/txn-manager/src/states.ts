@@ -1,8 +1,6 @@
 import type { TxnState } from '@skep/rpc';
-import { abortInTx } from './abort.js';
-import { AbortReason } from './abort-reason.js';
 import { ABORTED, OPEN, type TxnContext, VOLATILE } from './context.js';
-import { hasDeadHolder, isTimedOut, selectHeldById } from './expiry.js';
+import { abortStillLeft, type HeldTxn, hasDeadHolder, isTimedOut, selectHeldByIds } from './expiry.js';
 import { toTxnState, txnRows } from './txn-state.js';
 
 export interface StatesFound {
@@ -19,31 +17,20 @@ export interface StatesFound {
 export async function statesOf(ctx: TxnContext, txnIds: readonly bigint[]): Promise<StatesFound> {
   const { found, suspects } = await ctx.db.read(async (tx) => {
     const rows = await txnRows(tx, [...new Set(txnIds)]);
-    const now = await tx.now();
-    const suspects: bigint[] = [];
-    for (const row of rows.values()) {
-      if (row.state !== OPEN) continue;
-      const held = await selectHeldById(tx, row.txnId);
-      if (held && (isTimedOut(held, now, ctx.conf) || hasDeadHolder(held, ctx.host, ctx.isAlive))) {
-        suspects.push(row.txnId);
-      }
-    }
+    const open = [...rows.values()].filter((row) => row.state === OPEN).map((row) => row.txnId);
+    const held = await selectHeldByIds(tx, open, false);
+    const suspects = held.filter(leftBehindAt(ctx, await tx.now())).map((txn) => txn.txnId);
     return { found: new Map([...rows].map(([id, row]) => [id, row.state])), suspects };
   });
-  const leftBehind = suspects.length === 0 ? [] : await abortStillLeft(ctx, suspects);
+  const leftBehind = suspects.length === 0 ? [] : await abortSuspects(ctx, suspects);
   for (const id of leftBehind) found.set(id, ABORTED);
   return { states: txnIds.map((id) => toTxnState(found.get(id))), leftBehind };
 }
 
+const leftBehindAt = (ctx: TxnContext, now: bigint) => (txn: HeldTxn) =>
+  isTimedOut(txn, now, ctx.conf) || hasDeadHolder(txn, ctx.host, ctx.isAlive);
+
 /** Looks again inside the transaction that aborts: a heartbeat may have come meanwhile. */
-function abortStillLeft(ctx: TxnContext, suspects: readonly bigint[]): Promise<bigint[]> {
-  return ctx.db.transaction(async (tx) => {
-    const now = await tx.now();
-    const left: bigint[] = [];
-    for (const id of suspects) {
-      const held = await selectHeldById(tx, id);
-      if (held && (isTimedOut(held, now, ctx.conf) || hasDeadHolder(held, ctx.host, ctx.isAlive))) left.push(id);
-    }
-    return abortInTx(tx, left, AbortReason.TIMEOUT);
-  }, VOLATILE);
+function abortSuspects(ctx: TxnContext, suspects: readonly bigint[]): Promise<bigint[]> {
+  return ctx.db.transaction(async (tx) => abortStillLeft(tx, suspects, leftBehindAt(ctx, await tx.now())), VOLATILE);
 }

@@ -1,4 +1,4 @@
-import { chunked, idList, type Tx } from '@skep/metadb';
+import { chunked, idList, type Row, type Statement, type Tx } from '@skep/metadb';
 import { NoSuchTxnError, TxnAbortedError, TxnState, type TxnType } from '@skep/rpc';
 import { ABORTED, COMMITTED, OPEN } from './context.js';
 
@@ -8,16 +8,31 @@ export interface TxnRow {
   readonly type: TxnType;
 }
 
+interface RawTxnRow {
+  readonly TXN_ID: bigint;
+  readonly TXN_STATE: string;
+  readonly TXN_TYPE: bigint | null;
+}
+
+/** What selects the rows of transactions, to be held until commit where they are to change. */
+export function txnRowQueries(tx: Tx, txnIds: readonly bigint[], forUpdate: boolean): Statement[] {
+  return chunked(txnIds).map((chunk) => {
+    const ids = idList(chunk);
+    const end = forUpdate ? tx.dialect.forUpdate : '';
+    return [`SELECT TXN_ID, TXN_STATE, TXN_TYPE FROM TXNS WHERE TXN_ID IN ${ids.sql}${end}`, ids.params];
+  });
+}
+
 /** The rows of transactions that are known, by id. */
 export async function txnRows(tx: Tx, txnIds: readonly bigint[], forUpdate = false): Promise<Map<bigint, TxnRow>> {
+  return toTxnRows(await tx.allOf(txnRowQueries(tx, txnIds, forUpdate)));
+}
+
+/** From the answers to `txnRowQueries`. */
+export function toTxnRows(answers: readonly Row[][]): Map<bigint, TxnRow> {
   const found = new Map<bigint, TxnRow>();
-  for (const chunk of chunked(txnIds)) {
-    const ids = idList(chunk);
-    const rows = await tx.all<{ TXN_ID: bigint; TXN_STATE: string; TXN_TYPE: bigint | null }>(
-      `SELECT TXN_ID, TXN_STATE, TXN_TYPE FROM TXNS WHERE TXN_ID IN ${ids.sql}${forUpdate ? tx.dialect.forUpdate : ''}`,
-      ids.params,
-    );
-    for (const row of rows) {
+  for (const rows of answers) {
+    for (const row of rows as unknown as RawTxnRow[]) {
       // Hive's seed row and rows of older versions have no type.
       const type = Number(row.TXN_TYPE ?? 0n) as TxnType;
       found.set(row.TXN_ID, { txnId: row.TXN_ID, state: row.TXN_STATE, type });

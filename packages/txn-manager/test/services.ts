@@ -1,6 +1,7 @@
 import { BugError, type Clock, ManualClock } from '@skep/core';
 import { LockManager, lockMigrations } from '@skep/lock-manager';
 import { type Database, openDatabase } from '@skep/metadb';
+import { hasMariadb, TestDatabase } from '@skep/metadb/testing';
 import {
   bindService,
   connect,
@@ -80,10 +81,31 @@ export async function overGrpc(options: ServiceOptions = {}): Promise<Services> 
   };
 }
 
-export const BINDINGS = [
-  ['in process', inProcess],
-  ['over gRPC', overGrpc],
-] as const;
+let mariadb: Promise<TestDatabase> | undefined;
+
+/** On the MariaDB of the test run, in the same state as a new SQLite database. One at a time in a test file. */
+export async function onMariadb(): Promise<string> {
+  mariadb ??= TestDatabase.create(MIGRATIONS);
+  const database = await mariadb;
+  await database.reset();
+  return database.url;
+}
+
+type Start = (options?: ServiceOptions) => Promise<Services>;
+
+const onSqlite: readonly (readonly [string, Start])[] = [
+  ['in process on SQLite', inProcess],
+  ['over gRPC on SQLite', overGrpc],
+];
+
+/** Every contract holds for all of them. The run says so where MariaDB is missing. */
+export const BINDINGS: readonly (readonly [string, Start])[] = hasMariadb
+  ? [
+      ...onSqlite,
+      ['in process on MariaDB', async (options) => inProcess({ ...options, url: await onMariadb() })],
+      ['over gRPC on MariaDB', async (options) => overGrpc({ ...options, url: await onMariadb() })],
+    ]
+  : onSqlite;
 
 export async function open(
   txns: TransactionService,

@@ -22,7 +22,7 @@ beforeAll(async () => {
     format: 'esm',
     platform: 'node',
     conditions: ['source'],
-    external: ['better-sqlite3', 'knex', '@grpc/grpc-js'],
+    external: ['better-sqlite3', 'mysql2', '@grpc/grpc-js'],
   });
 });
 afterAll(() => {
