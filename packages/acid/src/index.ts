@@ -7,6 +7,7 @@ export * from './layout/directory-name.js';
 export { DeleteCache } from './read/delete-cache.js';
 export * from './read/plan-splits.js';
 export * from './read/read-table-dir.js';
+export { ScanCounts } from './read/scan-counts.js';
 export * from './read/scan-split.js';
 export * from './read/scan-types.js';
 export { keepSmallFiles } from './read/small-file-cache.js';

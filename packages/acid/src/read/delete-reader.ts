@@ -6,6 +6,7 @@ import { DeleteSet } from './delete-set.js';
 import type { Bounds, KeyRange } from './key-runs.js';
 import { BatchCursor, type OrcFile } from './orc-file.js';
 import { AcidColumns, compareKeys, type RowKeys, structOf } from './row-keys.js';
+import type { ScanCounts } from './scan-counts.js';
 import type { DeleteFile } from './scan-types.js';
 import type { Ask } from './steps.js';
 import { isWholeRangeValid, validRows } from './valid-rows.js';
@@ -41,6 +42,7 @@ export class DeleteReader {
     readonly file: DeleteFile,
     private readonly orc: OrcFile,
     private readonly writeIds: ValidWriteIdList,
+    private readonly counts?: ScanCounts,
   ) {
     const { reader } = orc;
     if (reader !== undefined && !isAcidSchema(reader.schema)) {
@@ -106,6 +108,7 @@ export class DeleteReader {
     this.cursor ??= new BatchCursor(reader, this.readOptions(reader, range, !isValid));
     const batch = yield* this.cursor.next();
     if (batch === undefined) return undefined;
+    if (this.counts !== undefined) this.counts.deleteEvents += batch.length;
     const columns = new AcidColumns(structOf(batch.root, path), path);
     const keys = columns.keys();
     this.checkBuckets(keys);

@@ -6,6 +6,7 @@ import { DeleteSet } from './delete-set.js';
 import { type KeyRange, type KeyRun, lastRowId, mayOverlap } from './key-runs.js';
 import { openOrcFile } from './orc-file.js';
 import { compareKeys, type RowKeys } from './row-keys.js';
+import type { ScanCounts } from './scan-counts.js';
 import type { DeleteFile } from './scan-types.js';
 import type { Ask } from './steps.js';
 
@@ -20,6 +21,7 @@ export interface DeletesOptions {
   readonly isPart: boolean;
   readonly maxInMemory: number;
   readonly cache?: DeleteCache | undefined;
+  readonly counts?: ScanCounts | undefined;
 }
 
 /** The deletes that may hit a split's rows. */
@@ -38,7 +40,7 @@ export function* openDeletes(
   files: readonly DeleteFile[],
   options: DeletesOptions,
 ): Generator<Ask, Deletes, unknown> {
-  const { cache, range } = options;
+  const { cache, range, counts } = options;
   const sets: DeleteSet[] = [];
   const opened: DeleteReader[] = [];
   try {
@@ -51,8 +53,9 @@ export function* openDeletes(
         continue;
       }
       if (cache?.isElsewhere(file.path, range)) continue;
-      const reader = new DeleteReader(file, yield* openOrcFile(fs, file), options.writeIds);
+      const reader = new DeleteReader(file, yield* openOrcFile(fs, file, counts), options.writeIds, counts);
       opened.push(reader);
+      if (counts !== undefined) counts.deleteFiles++;
       cache?.putRange(file.path, reader.range);
       if (mayOverlap(reader.range, range)) events += reader.rows;
     }

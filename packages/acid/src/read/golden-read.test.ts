@@ -103,6 +103,28 @@ describe.skipIf(goldenRoot === undefined)('recorded tables read as they were', (
     expect(await readRows(table, false, 1)).toEqual([...rows].sort());
   });
 
+  it('Hive 2.3.9, ACID version 1, shows deleted rows as they were', async () => {
+    const schema = schemaOf(['a:int', 'b:string']);
+    const writeIds = ValidWriteIdList.allValid();
+    const state = await getAcidState(fs, String(legacy), writeIds, ValidTxnList.allValid(), {});
+    const rows: string[] = [];
+    for (const split of await planSplits(fs, state)) {
+      for await (const batch of scanSplit(fs, split, { schema, writeIds, rowIds: true, includeDeleted: true })) {
+        for (let row = 0; row < batch.length; row++) {
+          rows.push(`${batch.isDeleted?.values[row]} ${rowText(batch, row, schema, [], true)}`);
+        }
+      }
+    }
+    const deleted = [
+      '1 {"writeid":1,"bucketid":0,"rowid":1}\t3\tthree',
+      '1 {"writeid":4,"bucketid":0,"rowid":0}\t7\tseven',
+    ];
+    const visible = JSON.parse(readFileSync(`${legacy}.json`, 'utf8')).readings[0].rows.map(
+      (row: string) => `0 ${row}`,
+    );
+    expect(rows.sort()).toEqual([...visible, ...deleted].sort());
+  });
+
   const trino = [
     ['bucketed', 'b', []],
     ['ctas', 'ct', []],

@@ -1,6 +1,7 @@
 import { type ByteSource, CorruptFileError } from '@skep/core';
 import { type OrcBatch, type OrcReader, openOrc, openOrcSync, type ReadOptions } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
+import type { ScanCounts } from './scan-counts.js';
 import { cacheKey, smallFileCache } from './small-file-cache.js';
 import { type Ask, ask, MustWaitError } from './steps.js';
 
@@ -20,28 +21,46 @@ export interface OrcFile {
   close(): void;
 }
 
-/** Opens a file up to the length that its side file allows. */
-export function* openOrcFile(fs: FileSystem, file: FileToOpen): Generator<Ask, OrcFile, unknown> {
+/** Opens a file up to the length that its side file allows. `counts` learns of the bytes that were read when it is closed. */
+export function* openOrcFile(fs: FileSystem, file: FileToOpen, counts?: ScanCounts): Generator<Ask, OrcFile, unknown> {
+  const orc = yield* openUncounted(fs, file, counts);
+  if (counts === undefined || orc.isKept) return orc;
+  return {
+    ...orc,
+    close: () => {
+      counts.bytes += orc.reader?.bytesRead ?? 0;
+      orc.close();
+    },
+  };
+}
+
+/** `isKept`: its bytes are in memory, whoever asks for them. */
+function* openUncounted(
+  fs: FileSystem,
+  file: FileToOpen,
+  counts: ScanCounts | undefined,
+): Generator<Ask, OrcFile & { readonly isKept: boolean }, unknown> {
   const cache = smallFileCache(fs);
   const key = cache === undefined ? undefined : cacheKey(file);
   const cached = key === undefined ? undefined : cache?.get(key);
-  if (cached !== undefined) return { path: file.path, reader: cached, close: () => {} };
+  if (cached !== undefined) return { path: file.path, reader: cached, isKept: true, close: () => {} };
   const length = file.flushLengthPath === undefined ? undefined : yield* readFlushLength(fs, file.flushLengthPath);
   const whole = yield* openSource(fs, file.path);
   const close = () => void whole.close?.();
-  if (length === 0 || whole.size === 0) return { path: file.path, reader: undefined, close };
+  if (length === 0 || whole.size === 0) return { path: file.path, reader: undefined, isKept: false, close };
   try {
     if (cache !== undefined && key !== undefined && whole.size === file.sizeBytes) {
       const content = Uint8Array.from(yield* readAll(whole));
       close();
-      return { path: file.path, reader: cache.put(key, whole.path, content), close: () => {} };
+      if (counts !== undefined) counts.bytes += content.length;
+      return { path: file.path, reader: cache.put(key, whole.path, content), isKept: true, close: () => {} };
     }
     const source = length === undefined ? whole : cutSource(whole, length);
     const reader = yield* ask(
       () => openOrcSync(source),
       () => openOrc(source),
     );
-    return { path: file.path, reader, close };
+    return { path: file.path, reader, isKept: false, close };
   } catch (cause) {
     close();
     throw cause;

@@ -1,22 +1,20 @@
 import { CorruptFileError } from '@skep/core';
-import type { OrcBatch, StructVector } from '@skep/orc';
+import type { OrcBatch } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
-import { acidReadOptions, isAcidSchema, OPERATION, plainReadOptions } from './acid-schema.js';
+import type { DataFile } from '../state/acid-directory.js';
+import { acidReadOptions, isAcidSchema, plainReadOptions } from './acid-schema.js';
 import { keyRangeOf } from './delete-reader.js';
 import { countRowsBefore } from './event-cursor.js';
-import { EventGatherer } from './gather.js';
 import { consecutiveRun, keyRuns } from './key-runs.js';
-import { type EventRun, mergeEvents, runsWithout } from './merge-events.js';
 import { type Numbering, numberingOf, rangeOfNumbering } from './numbering.js';
-import { BatchCursor, openOrcFile } from './orc-file.js';
+import { BatchCursor, type OrcFile, openOrcFile } from './orc-file.js';
 import { AcidColumns, consecutiveKeys, structOf } from './row-keys.js';
+import { scanEvents } from './scan-events.js';
 import type { AcidBatch, AcidSplit, ScanOptions } from './scan-types.js';
-import { mapSteps, runAsync, runSync, type Steps } from './steps.js';
+import { type Ask, runAsync, runSync, type Steps } from './steps.js';
 import { isWholeRangeValid, validRows } from './valid-rows.js';
-import { noneDeleted, type ReadRows, Scratch, visibleRows } from './visible-rows.js';
+import { noneDeleted, orderColumns, type ReadRows } from './visible-rows.js';
 import { withoutDeleted } from './without-deleted.js';
-
-const DEFAULT_BATCH_ROWS = 8192;
 
 /** The visible rows of a split, as the store delivers them. */
 export function scanSplit(fs: FileSystem, split: AcidSplit, options: ScanOptions): AsyncGenerator<AcidBatch> {
@@ -41,16 +39,33 @@ function scanSteps(fs: FileSystem, split: AcidSplit, options: ScanOptions): Step
   }
 }
 
+/** A split's file; how many of its rows were not read is known when it is closed. */
+function* openDataFile(fs: FileSystem, file: DataFile, options: ScanOptions): Generator<Ask, OrcFile, unknown> {
+  const { counts } = options;
+  const orc = yield* openOrcFile(fs, file, counts);
+  if (counts === undefined) return orc;
+  counts.files++;
+  const before = counts.rows;
+  return {
+    ...orc,
+    close: () => {
+      counts.skippedRows += (orc.reader?.numberOfRows ?? 0) - (counts.rows - before);
+      orc.close();
+    },
+  };
+}
+
 type SplitOf<K extends AcidSplit['kind']> = Extract<AcidSplit, { kind: K }>;
 
 /** Files of insert-only tables: their folders decide, not their rows. */
 function* scanPlain(fs: FileSystem, split: SplitOf<'plain'>, options: ScanOptions): Steps<AcidBatch> {
-  const orc = yield* openOrcFile(fs, split.file);
+  const orc = yield* openDataFile(fs, split.file, options);
   try {
     if (orc.reader === undefined) return;
     const cursor = new BatchCursor(orc.reader, plainReadOptions(orc.reader.schema, options.schema, options));
     for (let batch = yield* cursor.next(); batch !== undefined; batch = yield* cursor.next()) {
       const root = orderColumns(structOf(batch.root, orc.path), options);
+      if (options.counts !== undefined) options.counts.rows += batch.length;
       yield { length: batch.length, root, ...(options.includeDeleted ? { isDeleted: noneDeleted(batch.length) } : {}) };
     }
   } finally {
@@ -61,7 +76,7 @@ function* scanPlain(fs: FileSystem, split: SplitOf<'plain'>, options: ScanOption
 function* scanOriginal(fs: FileSystem, split: SplitOf<'original'>, options: ScanOptions): Steps<AcidBatch> {
   const needsKeys = options.rowIds || split.deletes.length > 0;
   const rowsBefore = BigInt(needsKeys ? yield* countRowsBefore(fs, split.rowIds) : 0);
-  const orc = yield* openOrcFile(fs, split.file);
+  const orc = yield* openDataFile(fs, split.file, options);
   try {
     const { reader } = orc;
     if (reader === undefined) return;
@@ -86,7 +101,7 @@ function* scanOriginal(fs: FileSystem, split: SplitOf<'original'>, options: Scan
 }
 
 function* scanAcid(fs: FileSystem, split: SplitOf<'acid'>, options: ScanOptions): Steps<AcidBatch> {
-  const orc = yield* openOrcFile(fs, split.file);
+  const orc = yield* openDataFile(fs, split.file, options);
   try {
     const { reader } = orc;
     if (reader === undefined) return;
@@ -134,41 +149,5 @@ function numbered(
   return {
     keys: options.rowIds ? consecutiveKeys(length, writeId, bucket, firstRowId) : undefined,
     runs: consecutiveRun(length, writeId, bucket, firstRowId),
-  };
-}
-
-/** ACID version 1: updates and deletes are events among the inserts, the newest of a key counts. */
-function* scanEvents(fs: FileSystem, split: SplitOf<'events'>, options: ScanOptions): Steps<AcidBatch> {
-  const { schema, writeIds, columns, batchSize } = options;
-  // No search argument: the newest event of a key must be seen even where only an older one satisfies it.
-  const projection = { columns, batchSize };
-  const gatherer = new EventGatherer(batchSize ?? DEFAULT_BATCH_ROWS);
-  const merged = mergeEvents(fs, split.files, { schema, writeIds, projection, keep: 'newest' });
-  yield* mapSteps(merged, function* (run): Steps<AcidBatch> {
-    for (const live of runsWithout(run, OPERATION.delete)) {
-      for (let rest: EventRun | undefined = live; rest !== undefined; ) {
-        rest = gatherer.add(rest);
-        if (gatherer.isFull) yield* flush(gatherer, options);
-      }
-    }
-  });
-  yield* flush(gatherer, options);
-}
-
-function* flush(gatherer: EventGatherer, options: ScanOptions): Generator<AcidBatch, void, unknown> {
-  if (gatherer.length === 0) return;
-  const { keys, row } = gatherer.take();
-  const rows = { length: keys.length, root: orderColumns(row, options), valid: undefined, keys, runs: [] };
-  yield* visibleRows(rows, new Uint8Array(0), options, new Scratch());
-}
-
-/** The reader answers columns in the file's order; the caller asked in its own. */
-function orderColumns(root: StructVector, { columns, schema }: ScanOptions): StructVector {
-  const wanted = columns ?? [...schema.children.keys()];
-  const inFileOrder = [...new Set(wanted)].sort((a, b) => a - b);
-  return {
-    ...root,
-    fieldNames: wanted.map((column) => schema.fieldNames[column]),
-    children: wanted.map((column) => root.children[inFileOrder.indexOf(column)]),
   };
 }

@@ -2,6 +2,7 @@ import type { ValidWriteIdList } from '@skep/core';
 import type { BooleanVector, IntVector, LongVector, Sarg, StructVector, TypeDescription } from '@skep/orc';
 import type { DataFile } from '../state/acid-directory.js';
 import type { DeleteCache } from './delete-cache.js';
+import type { ScanCounts } from './scan-counts.js';
 
 /** The identity of rows: (writeId, bucket property, rowId), which Hive shows as ROW__ID. Columns of equal length. */
 export interface RowIdVectors {
@@ -100,4 +101,6 @@ export interface ScanOptions {
   readonly deleteEventsInMemory?: number;
   /** Shared by the splits of one scan, so that they read a delete file once. */
   readonly deleteCache?: DeleteCache;
+  /** Is told what the scan reads. */
+  readonly counts?: ScanCounts;
 }

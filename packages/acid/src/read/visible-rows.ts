@@ -23,6 +23,10 @@ export function* visibleRows(
   scratch: Scratch,
 ): Generator<AcidBatch, void, unknown> {
   const picked = visibleSelection(length, valid, options.includeDeleted ? undefined : deleted, scratch);
+  if (options.counts !== undefined) {
+    options.counts.rows += length;
+    options.counts.hiddenRows += length - (picked?.length ?? length);
+  }
   if (picked?.length === 0) return;
   yield {
     length: picked?.length ?? length,
@@ -124,4 +128,15 @@ function selectValid(valid: Uint8Array | undefined, deleted: Uint8Array | undefi
     if (valid?.[row] !== 0 && deleted?.[row] !== 1) selection[count++] = row;
   }
   return count;
+}
+
+/** The reader answers columns in the file's order; the caller asked in its own. */
+export function orderColumns(root: StructVector, { columns, schema }: ScanOptions): StructVector {
+  const wanted = columns ?? [...schema.children.keys()];
+  const inFileOrder = [...new Set(wanted)].sort((a, b) => a - b);
+  return {
+    ...root,
+    fieldNames: wanted.map((column) => schema.fieldNames[column]),
+    children: wanted.map((column) => root.children[inFileOrder.indexOf(column)]),
+  };
 }

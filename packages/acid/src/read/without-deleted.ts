@@ -35,6 +35,7 @@ export function* withoutDeleted(
     isPart,
     maxInMemory: options.deleteEventsInMemory ?? DEFAULT_DELETE_EVENTS_IN_MEMORY,
     cache: options.deleteCache,
+    counts: options.counts,
   });
   const scratch = new Scratch();
   try {
@@ -52,5 +53,6 @@ export function* withoutDeleted(
   }
 }
 
-const isSelective = ({ sarg }: ScanOptions): boolean =>
+/** A search argument that may leave out something. */
+export const isSelective = ({ sarg }: ScanOptions): boolean =>
   sarg !== undefined && !(sarg.op === 'and' && sarg.children.length === 0);
