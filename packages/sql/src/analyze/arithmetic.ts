@@ -27,7 +27,7 @@ import {
   isTime,
 } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
-import { wrongArguments } from './errors.js';
+import { argumentType, wrongArguments } from './errors.js';
 import { derive, type Expr } from './expr.js';
 
 const CLASSES: Readonly<Record<string, string>> = {
@@ -196,7 +196,7 @@ function decimalOperation(
 /** Dates, timestamps and intervals (GenericUDFOPDTIPlus, GenericUDFOPDTIMinus). */
 function temporalArithmetic(analysis: Analysis, operator: '+' | '-', a: Expr, b: Expr): Expr | undefined {
   const [left, right] = [a.type, b.type];
-  if (operator === '+' && (isInterval(left) || isInteger(left)) && (right.kind === 'date' || isTime(right))) {
+  if (operator === '+' && isInterval(left) && (right.kind === 'date' || isTime(right))) {
     return temporalArithmetic(analysis, operator, b, a);
   }
   if (isInterval(left) && left.kind === right.kind) return derive(a, left, `(${a.sql} ${operator} ${b.sql})`);
@@ -229,16 +229,16 @@ export function negate(analysis: Analysis, value: Expr): Expr {
   if (isText(type)) return derive(value, DOUBLE, `(-${analysis.cast(value, DOUBLE).sql})`);
   if (isInteger(type)) return derive(value, type, wrapping('-', type, '0', value.sql));
   if (isNumeric(type) || isInterval(type)) return derive(value, type, `(-${value.sql})`);
-  throw wrongArguments(
+  throw argumentType(
     analysis.text(value.position),
-    `No matching method for class org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPNegative with (${typeName(type)})`,
+    `The 1st argument of GenericUDFOPNegative is expected to be a numeric or interval type, but ${typeName(type)} is found`,
     value.position,
   );
 }
 
 export function complement(analysis: Analysis, value: Expr): Expr {
   if (isInteger(value.type)) return derive(value, value.type, `(~${value.sql})`);
-  if (value.type.kind === 'void') return value;
+  if (value.type.kind === 'void') return analysis.cast(value, BIGINT);
   throw wrongArguments(
     analysis.text(value.position),
     `No matching method for class org.apache.hadoop.hive.ql.udf.UDFOPBitNot with (${typeName(value.type)})`,

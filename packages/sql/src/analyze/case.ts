@@ -25,7 +25,7 @@ export function caseOfValues(
 ): Expr {
   const conditions = branches.map(({ when: value }) => {
     if (operand !== undefined) return compare(analysis, '=', operand, value).sql;
-    if (value.type.kind !== 'boolean' && value.type.kind !== 'void') {
+    if (value.type.kind !== 'boolean') {
       throw argumentType(
         analysis.text(value.position),
         `"boolean" is expected after WHEN, but "${typeName(value.type)}" is found`,

@@ -9,7 +9,7 @@ import type {
   UnaryExpression,
 } from '../parse/ast-expression.js';
 import { BOOLEAN, typeName, typeOfNode, VOID } from '../types/hive-type.js';
-import { isInteger, isText } from '../types/type-rules.js';
+import { isInteger } from '../types/type-rules.js';
 import { arithmetic, complement, isArithmetic, negate } from './arithmetic.js';
 import { caseOf } from './case.js';
 import { castFormat } from './cast-format.js';
@@ -150,9 +150,7 @@ function unary(node: UnaryExpression, env: ExpressionEnvironment): Predicate {
     case '-':
       return { ...negate(env.analysis, value), position };
     case '+':
-      return isText(value.type)
-        ? { ...env.analysis.cast(value, { kind: 'double' }), position }
-        : { ...value, position };
+      return { ...value, position };
     case '~':
       return { ...complement(env.analysis, value), position };
     case 'not':

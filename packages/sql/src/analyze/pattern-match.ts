@@ -1,4 +1,4 @@
-import { javaRegex } from '../functions/java-regex.js';
+import { matchesRegex } from '../functions/java-regex.js';
 import type { LikeExpression } from '../parse/ast-expression.js';
 import { BOOLEAN, STRING } from '../types/hive-type.js';
 import type { Analysis } from './analysis.js';
@@ -34,10 +34,10 @@ export function likeSql(analysis: Analysis, subject: string, pattern: Expr): str
 
 /** RLIKE: DuckDB's RE2 for constant patterns that mean the same there, else JavaScript's. */
 function regexMatches(analysis: Analysis, subject: string, pattern: Expr, constant: string | undefined): string {
-  if (constant !== undefined && /^[\w\s.*+?^$|()[\]\-,:;=/@#%!~<>"']*$/.test(constant) && !constant.includes('(?')) {
+  if (constant !== undefined && /^[\w\s.*+?^$|()[\]\-,:;=/@#%!~<>"']+$/.test(constant) && !constant.includes('(?')) {
     return `regexp_matches(${subject}, ${sqlString(constant)})`;
   }
   return analysis.udfs.call('regexp_matches', [STRING, STRING], BOOLEAN, [subject, pattern.sql], (s, p) =>
-    javaRegex(p as string).test(s as string),
+    matchesRegex(s as string, p as string),
   );
 }

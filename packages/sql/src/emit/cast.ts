@@ -72,6 +72,7 @@ export function castSql(
     case 'timestamp with local time zone':
       return timestampSql(udfs, value, from);
     case 'binary':
+      if (from.kind === 'char') return `encode(rpad(${value}, greatest(${from.length}, length(${value})), ' '))`;
       return isText(from) ? `encode(${value})` : undefined;
     case 'array':
     case 'map':
@@ -174,7 +175,7 @@ function approximateSql(value: string, from: HiveType, to: 'float' | 'double'): 
   const type = duckTypeName({ kind: to });
   if (from.kind === 'boolean') return `CAST(CAST(${value} AS INTEGER) AS ${type})`;
   if (isInteger(from) || from.kind === 'float') return `CAST(${value} AS ${type})`;
-  if (from.kind === 'double') return `TRY_CAST(${value} AS ${type})`;
+  if (from.kind === 'double') return `hv_double_float(${value})`;
   if (from.kind === 'decimal') {
     // Up to 15 digits both parts are exact in a double, so that the quotient is the nearest one.
     return from.precision <= 15 && to === 'double'

@@ -14,10 +14,8 @@ export class UdfCollector {
     body: UdfBody,
     options: Partial<Pick<Udf, 'onNull' | 'volatile' | 'vectorBody'>> = {},
   ): string {
-    const sqlName = `js_${name}_${[...parameters, returns]
-      .map(typeName)
-      .join('_')
-      .replace(/[^a-z0-9_]/gi, (c) => `$${c.charCodeAt(0).toString(16)}`)}`;
+    const types = [...parameters, returns].map(typeName).join('_');
+    const sqlName = `js_${`${name}_${types}`.replace(/[^a-z0-9_]/gi, (c) => `$${c.charCodeAt(0).toString(16)}`)}`;
     const quoted = `"${sqlName}"`;
     if (!this.byName.has(sqlName)) {
       this.byName.set(sqlName, {

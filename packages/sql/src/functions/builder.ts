@@ -1,5 +1,5 @@
 import type { AppendableValue, VectorValue } from '@skep/orc';
-import { argumentsLength, argumentType } from '../analyze/errors.js';
+import { argumentsLength, argumentType, wrongArguments } from '../analyze/errors.js';
 import { derive, type Expr } from '../analyze/expr.js';
 import {
   BIGINT,
@@ -14,6 +14,7 @@ import {
   typeName,
 } from '../types/hive-type.js';
 import { isDateOrTime, isText } from '../types/type-rules.js';
+import { countIsWrong } from './checks.js';
 import type { Call, FunctionCategory, ScalarFunction } from './definition.js';
 
 /** What a parameter takes: a type that the argument is converted to, or any. A `?` makes it and those behind it optional, `*` repeats it. */
@@ -45,7 +46,7 @@ export function convertArguments(call: Call, parameters: readonly Marked[]): Exp
         ? `${required}`
         : `${required} to ${parameters.length}`;
     const last = args[args.length - 1];
-    throw argumentsLength(
+    throw (countIsWrong(call.name) ? wrongArguments : argumentsLength)(
       last === undefined ? call.name : call.analysis.text(last.position),
       `${call.name.toUpperCase()} requires ${wanted} argument${wanted === '1' ? '' : 's'}, got ${args.length}`,
       call.position,

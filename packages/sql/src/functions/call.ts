@@ -2,6 +2,7 @@ import type { Analysis } from '../analyze/analysis.js';
 import { invalidFunction, missingOver, nestedTableFunction } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import type { FunctionCall, Position } from '../parse/ast-expression.js';
+import { checkArguments } from './checks.js';
 import type { AggregateFunction } from './definition.js';
 import { missingReason } from './missing.js';
 import { findFunction, findHypothetical } from './registry.js';
@@ -15,7 +16,9 @@ export function invokeFunction(analysis: Analysis, name: string, args: readonly 
     if (found?.kind === 'table') throw nestedTableFunction(position);
     throw invalidFunction(why === undefined ? name : `${name}: skep does not have it, because ${why}`, position);
   }
-  return { ...found.build({ analysis, name, args, position }), position };
+  const call = { analysis, name, args, position };
+  checkArguments(call);
+  return { ...found.build(call), position };
 }
 
 /** Whether the call makes the query one with GROUP BY. */

@@ -1,14 +1,16 @@
 import { commonOf } from '../analyze/common-type.js';
 import { compare } from '../analyze/comparison.js';
-import { argumentsLength } from '../analyze/errors.js';
+import { argumentsLength, argumentType, semantic } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { sqlString } from '../analyze/expr.js';
 import { element } from '../analyze/nested-value.js';
 import { uniqueList, valueKey } from '../emit/unique.js';
 import { duckTypeName } from '../types/duck-type.js';
-import { arrayOf, BOOLEAN, type HiveType, INT, mapOf, STRING, structOf, typeName } from '../types/hive-type.js';
+import { arrayOf, BOOLEAN, type HiveType, INT, mapOf, STRING, sameType, structOf, typeName } from '../types/hive-type.js';
+import { isPrimitive } from '../types/type-rules.js';
 import { convertArguments, customFunction, jsFunction, mismatch, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
+import { javaSplit } from './regex.js';
 
 const array = customFunction('collection', 'array', 'value*', (call) => {
   if (call.args.length === 0) return result(call, arrayOf(STRING), '[]::VARCHAR[]');
@@ -31,6 +33,14 @@ const map = customFunction('collection', 'map', 'key, value*', (call) => {
   const keys = call.args.filter((_, i) => i % 2 === 0);
   const values = call.args.filter((_, i) => i % 2 === 1);
   const common = (args: readonly Expr[]): HiveType => {
+    const nested = args === keys ? args.find((arg) => !isPrimitive(arg.type)) : undefined;
+    if (nested !== undefined) {
+      throw argumentType(
+        call.analysis.text(nested.position),
+        `Primitive Type is expected but ${typeName(nested.type)} is found`,
+        nested.position,
+      );
+    }
     const type = commonOf(
       call.analysis,
       args,
@@ -60,11 +70,14 @@ function uniqueMap(call: Call, type: HiveType & { kind: 'map' }, keys: string, v
   });
 }
 
+/** NULL without a type is a boolean in the engine. */
+const typedSql = (value: Expr): string => (value.type.kind === 'void' ? 'CAST(NULL AS BOOLEAN)' : value.sql);
+
 const struct = customFunction('collection', 'struct', 'value*', (call) => {
   const type = structOf(
-    call.args.map((arg, i) => ({ name: `col${i + 1}`, type: arg.type.kind === 'void' ? STRING : arg.type })),
+    call.args.map((arg, i) => ({ name: `col${i + 1}`, type: arg.type })),
   );
-  const items = call.args.map((arg, i) => `'col${i + 1}': ${call.analysis.cast(arg, type.fields[i].type).sql}`);
+  const items = call.args.map((arg, i) => `'col${i + 1}': ${typedSql(arg)}`);
   return result(call, type, `{${items.join(', ')}}`);
 });
 
@@ -76,11 +89,11 @@ const namedStruct = customFunction('collection', 'named_struct', 'name, value*',
   const values = call.args.filter((_, i) => i % 2 === 1);
   const fields = values.map((value, i) => {
     const { literal } = names[i];
-    if (typeof literal !== 'string') throw mismatch(call, names[i], 'constant names');
-    return { name: literal.toLowerCase(), type: value.type.kind === 'void' ? STRING : value.type };
+    if (typeof literal !== 'string' && typeof literal !== 'bigint') throw mismatch(call, names[i], 'constant names');
+    return { name: String(literal).toLowerCase(), type: value.type };
   });
   const items = values.map(
-    (value, i) => `${sqlString(fields[i].name)}: ${call.analysis.cast(value, fields[i].type).sql}`,
+    (value, i) => `${sqlString(fields[i].name)}: ${typedSql(value)}`,
   );
   return result(call, structOf(fields), `{${items.join(', ')}}`);
 });
@@ -110,7 +123,14 @@ const ofList = (
 const ofTwoLists = (names: string, sql: (a: string, b: string) => string): ScalarFunction =>
   customFunction('collection', names, 'array, array', (call) => {
     const [a, b] = convertArguments(call, ['any', 'any']).map((arg) => listArgument(call, arg));
-    const type = commonOf(call.analysis, [a, b], () => 'arrays of one type are expected');
+    if (a.type.element.kind === 'void' || b.type.element.kind === 'void' || !sameType(a.type, b.type)) {
+      throw argumentType(
+        call.analysis.text(b.position),
+        `Input arrays are not comparable to use ${call.name.toUpperCase()} udf`,
+        b.position,
+      );
+    }
+    const type = a.type;
     const combined = sql(call.analysis.cast(a, type).sql, call.analysis.cast(b, type).sql);
     return result(call, type, distinct(call, type, combined));
   });
@@ -126,11 +146,22 @@ const size = customFunction('collection', 'size', 'array or map', (call) => {
   return result(call, INT, `CAST(coalesce(${count}, -1) AS INTEGER)`);
 });
 
+/** Hive converts nothing here: an int is not looked for among bigints. */
+function sameElement(call: Call, element: HiveType, value: Expr): void {
+  const same = element.kind === value.type.kind && (element.kind === 'decimal' || sameType(element, value.type));
+  if (same) return;
+  throw argumentType(
+    call.analysis.text(value.position),
+    `"${typeName(element)}" expected at function ${call.name.toUpperCase()}, but "${typeName(value.type)}" is found`,
+    value.position,
+  );
+}
+
 const arrayContains = customFunction('collection', 'array_contains', 'array, value', (call) => {
   const [arg, value] = convertArguments(call, ['any', 'any']);
   const list = listArgument(call, arg);
-  const { sql } = call.analysis.cast(value, list.type.element);
-  return result(call, BOOLEAN, `coalesce(list_contains(${list.sql}, ${sql}), false)`);
+  sameElement(call, list.type.element, value);
+  return result(call, BOOLEAN, `coalesce(list_contains(${list.sql}, ${value.sql}), false)`);
 });
 
 const mapSide = (name: string, side: 'key' | 'value'): ScalarFunction =>
@@ -161,6 +192,22 @@ export const collectionFunctions: readonly ScalarFunction[] = [
   struct,
   namedStruct,
   createUnion,
+  customFunction('collection', 'extract_union', 'uniontype, tag?', (call) => {
+    const [union, tag] = convertArguments(call, ['any', 'int?']);
+    if (union.type.kind !== 'uniontype') throw mismatch(call, union, 'a uniontype');
+    const { alternatives } = union.type;
+    const part = (i: number) => `struct_extract(${union.sql}, 'o${i}')`;
+    if (tag !== undefined) {
+      const { literal } = tag;
+      const type = typeof literal === 'bigint' ? alternatives[Number(literal)] : undefined;
+      if (type === undefined) throw mismatch(call, tag, `a constant tag below ${alternatives.length}`);
+      return result(call, type, part(Number(literal)));
+    }
+    const type = structOf(alternatives.map((alternative, i) => ({ name: `tag_${i}`, type: alternative })));
+    // Of the parts only the tagged one counts.
+    const items = alternatives.map((_, i) => `'tag_${i}': CASE WHEN struct_extract(${union.sql}, 'tag') = ${i} THEN ${part(i)} END`);
+    return result(call, type, `{${items.join(', ')}}`);
+  }),
   customFunction('collection', 'index', 'array or map, index', (call) => {
     const [base, index] = convertArguments(call, ['any', 'any']);
     return element(base, index, call, call.position);
@@ -189,11 +236,25 @@ export const collectionFunctions: readonly ScalarFunction[] = [
   customFunction('collection', 'array_slice', 'array, start, length', (call) => {
     const [arg, start, length] = convertArguments(call, ['any', 'int', 'int']);
     const list = listArgument(call, arg);
-    return result(call, list.type, `list_slice(${list.sql}, ${start.sql} + 1, ${start.sql} + ${length.sql})`);
+    const sql = call.analysis.udfs.call(
+      'array_slice',
+      [list.type, INT, INT],
+      list.type,
+      [list.sql, start.sql, length.sql],
+      (items, from, count) => {
+        const [first, wanted] = [from as number, count as number];
+        if (first < 0 || wanted < 0) throw semantic(`ARRAY_SLICE starts at ${first} with length ${wanted}: both begin at 0`);
+        const all = items as unknown as readonly never[];
+        // What does not fit is empty (GenericUDFArraySlice).
+        return (first + wanted > all.length ? [] : all.slice(first, first + wanted)) as never;
+      },
+    );
+    return result(call, list.type, sql);
   }),
   customFunction('collection', 'array_remove', 'array, value', (call) => {
     const [arg, value] = convertArguments(call, ['any', 'any']);
     const list = listArgument(call, arg);
+    if (value.type.kind === 'void') sameElement(call, list.type.element, value);
     const item: Expr = { sql: 'z', type: list.type.element, position: call.position };
     return result(
       call,
@@ -218,9 +279,12 @@ export const collectionFunctions: readonly ScalarFunction[] = [
   mapSide('map_values', 'value'),
   jsFunction('collection', 'str_to_map', ['string', 'string?', 'string?'], mapOf(STRING, STRING), (s, a, b) => {
     const entries = new Map<string, string | null>();
-    for (const pair of (s as string).split((a as string | undefined) ?? ',')) {
-      const [key, ...rest] = pair.split((b as string | undefined) ?? ':');
-      entries.set(key, rest.length === 0 ? null : rest.join((b as string | undefined) ?? ':'));
+    const pairs = javaSplit(s as string, (a as string | undefined) ?? ',');
+    // Without a limit Java leaves out empty parts at the end.
+    while (pairs.length > 1 && pairs[pairs.length - 1] === '') pairs.pop();
+    for (const pair of pairs) {
+      const [key, value] = javaSplit(pair, (b as string | undefined) ?? ':', 2);
+      entries.set(key, value ?? null);
     }
     return [...entries];
   }),

@@ -3,8 +3,9 @@ import { compare } from '../analyze/comparison.js';
 import { argumentType } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { asBoolean } from '../analyze/logic.js';
-import { BOOLEAN, typeName } from '../types/hive-type.js';
-import { convertArguments, customFunction, result } from './builder.js';
+import { BOOLEAN, typeName, VOID } from '../types/hive-type.js';
+import { typeGroup } from '../types/type-rules.js';
+import { convertArguments, customFunction, mismatch, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
 
 const sameTypes = (call: Call, args: readonly Expr[]) =>
@@ -16,7 +17,8 @@ const sameTypes = (call: Call, args: readonly Expr[]) =>
   );
 
 const coalesce = customFunction('conditional', 'coalesce', 'value*', (call) => {
-  const args = convertArguments(call, ['any', 'any*']);
+  const args = convertArguments(call, ['any*']);
+  if (args.length === 0) return result(call, VOID, 'NULL');
   const type = sameTypes(call, args);
   return result(call, type, `coalesce(${args.map((arg) => call.analysis.cast(arg, type).sql).join(', ')})`);
 });
@@ -30,7 +32,7 @@ const test = (names: string, suffix: string): ScalarFunction =>
 export const conditionalFunctions: readonly ScalarFunction[] = [
   coalesce,
   customFunction('conditional', 'nvl', 'value, default', (call) => {
-    const args = convertArguments(call, ['any', 'any']);
+    const args = convertArguments(call, ['any', 'any?']);
     const type = sameTypes(call, args);
     return result(call, type, `coalesce(${args.map((arg) => call.analysis.cast(arg, type).sql).join(', ')})`);
   }),
@@ -49,6 +51,14 @@ export const conditionalFunctions: readonly ScalarFunction[] = [
   }),
   customFunction('conditional', 'nullif', 'value, value', (call) => {
     const [a, b] = convertArguments(call, ['any', 'any']);
+    if (a.type.kind === 'void') throw mismatch(call, a, 'a value with a type');
+    if (b.type.kind !== 'void' && typeGroup(a.type) !== typeGroup(b.type)) {
+      throw argumentType(
+        call.analysis.text(b.position),
+        `The expressions after NULLIF should belong to the same category: "${typeGroup(a.type)}" is expected but "${typeGroup(b.type)}" is found`,
+        b.position,
+      );
+    }
     return result(call, a.type, `CASE WHEN ${compare(call.analysis, '=', a, b).sql} THEN NULL ELSE ${a.sql} END`);
   }),
   customFunction('conditional', 'isnull', 'value', (call) =>

@@ -70,7 +70,9 @@ export function formatTimestamp(seconds: bigint, nanos: number, pattern: string)
         case 'u':
         case 'Y': {
           const shown = letter === 'Y' ? weekYear(days, weekday) : year;
-          return count === 2 ? pad(((shown % 100) + 100) % 100, 2) : pad(shown, count);
+          if (count === 2) return pad(((shown % 100) + 100) % 100, 2);
+          // A year of more digits than asked for gets a sign.
+          return shown > 9999 && count >= 4 ? `+${shown}` : pad(shown, count);
         }
         case 'M':
         case 'L':
@@ -113,6 +115,11 @@ export function formatTimestamp(seconds: bigint, nanos: number, pattern: string)
               : pad(quarter, count);
         case 'w':
           return pad(weekOfYear(days, weekday), count);
+        case 'W':
+          // Weeks of the month begin on Sunday too.
+          return pad(Math.floor((day - 1 + ((((weekday - day + 1) % 7) + 7) % 7)) / 7) + 1, count);
+        case 'F':
+          return pad(((day - 1) % 7) + 1, count);
         case 'z':
         case 'V':
           return 'UTC';

@@ -1,9 +1,10 @@
 import type { TimestampValue } from '@skep/orc';
+import { argumentsLength, wrongArguments } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { nanosSql } from '../analyze/literal.js';
 import { civilFromDays, dateText, daysFromCivil, daysInMonth } from '../text/calendar.js';
-import { BIGINT, DATE, DOUBLE, decimal, INT, STRING, TIMESTAMP } from '../types/hive-type.js';
-import { isApproximate, isInteger, isText, isTime } from '../types/type-rules.js';
+import { BIGINT, DATE, DOUBLE, decimal, INT, STRING, TIMESTAMP, typeName } from '../types/hive-type.js';
+import { isApproximate, isDateOrTime, isInteger, isPrimitive, isText, isTime } from '../types/type-rules.js';
 import {
   convertArgument,
   convertArguments,
@@ -18,17 +19,47 @@ import type { Call, ScalarFunction } from './definition.js';
 import { zoneOffsetSeconds } from './time-zone.js';
 
 const datePart = (names: string, sql: (date: string) => string): ScalarFunction =>
-  sqlFunction('date', names, ['date'], INT, (d) => `CAST(${sql(d)} AS INTEGER)`);
+  customFunction('date', names, 'date', (call) => {
+    const [arg] = convertArguments(call, ['any']);
+    const ofInterval = intervalPart(call, arg);
+    if (ofInterval !== undefined) return ofInterval;
+    // An old class of Hive's, which converts anything to a date first: a number is none.
+    if (LENIENT.includes(call.name) && isPrimitive(arg.type) && !isText(arg.type) && !isDateOrTime(arg.type)) {
+      return result(call, INT, 'CAST(NULL AS INTEGER)');
+    }
+    return result(call, INT, `CAST(${sql(convertArgument(call, arg, 'date').sql)} AS INTEGER)`);
+  });
+
+const LENIENT = ['weekofyear', 'dayofweek'];
+
+/** YEAR and MONTH of year-month intervals, DAY to SECOND of the others. */
+function intervalPart(call: Call, { type, sql }: Expr): Expr | undefined {
+  const nanos = (unit: string, limit: bigint) =>
+    result(call, INT, `CAST((${sql} // ${nanosSql(NANOS_OF[unit])}) % ${limit} AS INTEGER)`);
+  if (type.kind === 'interval_year_month') {
+    if (call.name === 'year') return result(call, INT, `CAST(${sql} // 12 AS INTEGER)`);
+    if (call.name === 'month') return result(call, INT, `CAST(${sql} % 12 AS INTEGER)`);
+  }
+  if (type.kind === 'interval_day_time') {
+    if (call.name === 'day' || call.name === 'dayofmonth') return nanos('day', 1_000_000_000n);
+    if (call.name === 'hour') return nanos('hour', 24n);
+    if (call.name === 'minute') return nanos('minute', 60n);
+    if (call.name === 'second') return nanos('second', 60n);
+  }
+  return undefined;
+}
 
 /** Of text also a time alone: hour('07:08:09'). */
 const timePart = (name: 'hour' | 'minute' | 'second', index: number): ScalarFunction =>
   customFunction('date', name, 'date, timestamp or string', (call) => {
     const [arg] = convertArguments(call, ['any']);
+    const ofInterval = intervalPart(call, arg);
+    if (ofInterval !== undefined) return ofInterval;
     if (isText(arg.type)) {
       const timestamp = call.analysis.cast(arg, TIMESTAMP).sql;
       const time = call.analysis.udfs.call(`time_${name}`, [STRING], INT, [arg.sql], (s) => {
-        const match = /^\s*(\d{1,2}):(\d{1,2}):(\d{1,2})/.exec(s as string);
-        return match === null ? null : Number(match[index]);
+        const match = /^\s*(\d{1,2}):(\d{1,2})(?::(\d{1,2})|$)/.exec(s as string);
+        return match === null ? null : Number(match[index] ?? 0);
       });
       return result(call, INT, `coalesce(hv_${name}(${timestamp}), ${time})`);
     }
@@ -91,12 +122,22 @@ const trunc = customFunction('date', 'trunc', 'date, format | number, digits?', 
   const [value, second] = call.args;
   if (value !== undefined && (isText(value.type) || value.type.kind === 'date' || isTime(value.type))) {
     const [date, format] = convertArguments(call, ['date', 'string']);
+    if (second?.type.kind === 'void') {
+      throw wrongArguments(call.analysis.text(second.position), 'TRUNC takes a format, not NULL', call.position);
+    }
     const sql = call.analysis.udfs.call('trunc_date', [DATE, STRING], STRING, [date.sql, format.sql], (d, f) =>
       truncDate(d as number, f as string),
     );
     return result(call, STRING, sql);
   }
   convertArguments(call, ['any', 'any?']);
+  if (value.type.kind === 'void' || (second !== undefined && !isInteger(second.type))) {
+    throw wrongArguments(
+      call.analysis.text((second ?? value).position),
+      `Got wrong argument types : first argument type : ${typeName(value.type)}, second argument type : ${typeName((second ?? value).type)}`,
+      call.position,
+    );
+  }
   const digits = second === undefined ? 0 : typeof second.literal === 'bigint' ? Number(second.literal) : Number.NaN;
   if (Number.isNaN(digits)) throw mismatch(call, second, 'a constant number of digits');
   return truncNumber(call, value, digits);
@@ -162,7 +203,8 @@ const zoned = (name: string, direction: 1 | -1): ScalarFunction =>
   jsFunction('date', name, ['timestamp', 'string'], TIMESTAMP, (t, zone) => {
     const { seconds, nanos } = t as TimestampValue;
     const offset = zoneOffsetSeconds(Number(seconds), zone as string, direction === 1);
-    return offset === undefined ? null : { seconds: seconds + BigInt(direction * offset), nanos };
+    // A zone that Java does not know counts as GMT.
+    return { seconds: seconds + BigInt(direction * (offset ?? 0)), nanos };
   });
 
 const currentTimestamp = (call: Call): bigint => BigInt(Math.floor(call.analysis.context.now ?? 0)) * 1_000_000n;
@@ -188,6 +230,13 @@ const floorTo = (unit: string): ScalarFunction =>
 
 const dateShift = (names: string, operator: '+' | '-'): ScalarFunction =>
   sqlFunction('date', names, ['date', 'int'], DATE, (d, n) => `(${d} ${operator} ${n})`);
+
+const noArguments = (call: Call) =>
+  argumentsLength(
+    call.analysis.text(call.args[0].position),
+    `The function ${call.name.toUpperCase()} does not take any arguments, but found ${call.args.length}`,
+    call.position,
+  );
 
 const days = (value: unknown): number => value as number;
 
@@ -235,9 +284,13 @@ export const dateFunctions: readonly ScalarFunction[] = [
   unixTimestamp,
   zoned('from_utc_timestamp', 1),
   zoned('to_utc_timestamp', -1),
-  customFunction('date', 'current_date', '', (call) =>
-    result(call, DATE, `hv_date(${nanosSql(currentTimestamp(call))})`),
-  ),
-  customFunction('date', 'current_timestamp', '', (call) => result(call, TIMESTAMP, nanosSql(currentTimestamp(call)))),
+  customFunction('date', 'current_date', '', (call) => {
+    if (call.args.length > 0) throw noArguments(call);
+    return result(call, DATE, `hv_date(${nanosSql(currentTimestamp(call))})`);
+  }),
+  customFunction('date', 'current_timestamp', '', (call) => {
+    if (call.args.length > 0) throw noArguments(call);
+    return result(call, TIMESTAMP, nanosSql(currentTimestamp(call)));
+  }),
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'].map(floorTo),
 ];

@@ -1,7 +1,8 @@
 import type { DecimalValue } from '@skep/orc';
 import { decimalText } from '../text/format-value.js';
+import { javaDouble, javaFloat } from '../text/java-number.js';
 import { type HiveType, INT, STRING } from '../types/hive-type.js';
-import { isInteger, isNumeric, isText } from '../types/type-rules.js';
+import { isNumeric, isText } from '../types/type-rules.js';
 import { convertArguments, customFunction, mismatch, result } from './builder.js';
 import type { ScalarFunction } from './definition.js';
 import { formatNumber, formatPattern, type PrintfValue, plainText, printf } from './number-format.js';
@@ -14,10 +15,15 @@ function numberText(value: unknown): string {
   return decimalText(unscaled, scale);
 }
 
-const printfArgument = (type: HiveType, value: unknown): PrintfValue => {
+const BITS: Readonly<Record<string, number>> = { tinyint: 8, smallint: 16, int: 32, bigint: 64 };
+
+/** Dates and other types come as their text (GenericUDFPrintf). */
+function printfArgument(type: HiveType, value: unknown): PrintfValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  return { number: numberText(value), integer: isInteger(type) };
-};
+  const number = numberText(value);
+  const text = type.kind === 'double' ? javaDouble(value as number) : type.kind === 'float' ? javaFloat(value as number) : number;
+  return { number, text, bits: BITS[type.kind] ?? 0 };
+}
 
 export const formatFunctions: readonly ScalarFunction[] = [
   customFunction('string', 'format_number', 'number, digits or pattern', (call) => {
@@ -40,7 +46,8 @@ export const formatFunctions: readonly ScalarFunction[] = [
   }),
   customFunction('string', 'printf', 'format, value*', (call) => {
     const [format, ...values] = convertArguments(call, ['string', 'any*']);
-    const types = [STRING, ...values.map((value) => (value.type.kind === 'void' ? STRING : value.type))];
+    const shown = (type: HiveType) => (isNumeric(type) || type.kind === 'boolean' ? type : STRING);
+    const types = [STRING, ...values.map((value) => shown(value.type))];
     const args = [format.sql, ...values.map((value, i) => call.analysis.cast(value, types[i + 1]).sql)];
     const body = (text: unknown, ...rest: unknown[]) =>
       text === null

@@ -89,6 +89,9 @@ function translate(pattern: string): { source: string; inline: string } {
   return { source, inline };
 }
 
+/** RLIKE: an empty pattern matches nothing (GenericUDFRegExp). */
+export const matchesRegex = (text: string, pattern: string): boolean => pattern !== '' && javaRegex(pattern).test(text);
+
 /** Java's replacement text ($1, ${name}, \x) as a function of the match. */
 export function javaReplace(subject: string, pattern: string, replacement: string): string {
   return subject.replace(javaRegex(pattern, 'g'), (...match: unknown[]) => {

@@ -4,7 +4,7 @@ import type { Expr } from '../analyze/expr.js';
 import { divideHalfUp } from '../emit/cast.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { BIGINT, DOUBLE, decimal, type HiveType, INT, STRING, VOID } from '../types/hive-type.js';
-import { asDecimal, commonNumeric, isApproximate, isInteger, isText } from '../types/type-rules.js';
+import { asDecimal, commonNumeric, isApproximate, isDateOrTime, isInteger, isText } from '../types/type-rules.js';
 import { convertArguments, customFunction, jsFunction, mismatch, result, sqlFunction } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
 
@@ -23,7 +23,7 @@ function number(call: Call, arg: Expr): Expr {
 }
 
 const digits = (call: Call, arg: Expr | undefined): number => {
-  if (arg === undefined) return 0;
+  if (arg === undefined || arg.type.kind === 'void') return 0;
   const { literal } = arg;
   if (typeof literal === 'bigint') return Number(literal);
   throw mismatch(call, arg, 'a constant number of digits');
@@ -32,6 +32,12 @@ const digits = (call: Call, arg: Expr | undefined): number => {
 /** ROUND half up, BROUND half to even (GenericUDFRound, GenericUDFBRound; RoundUtils). */
 const round = (name: string, halfEven: boolean): ScalarFunction =>
   customFunction('math', name, 'number, digits?', (call) => {
+    const rounded = roundCall(call, name, halfEven);
+    if (call.args[1]?.type.kind !== 'void' || rounded.type.kind === 'void') return rounded;
+    return result(call, rounded.type, `CAST(NULL AS ${duckTypeName(rounded.type)})`);
+  });
+
+function roundCall(call: Call, name: string, halfEven: boolean): Expr {
     const [value, places] = convertArguments(call, ['any', 'any?']);
     const x = number(call, value);
     const d = digits(call, places);
@@ -66,7 +72,7 @@ const round = (name: string, halfEven: boolean): ScalarFunction =>
       roundDouble(v as number, d, halfEven),
     );
     return result(call, type, sql);
-  });
+}
 
 /** `value` with its last `drop` digits made zero. */
 function roundedInteger(value: bigint, drop: number, halfEven: boolean): bigint {
@@ -155,7 +161,7 @@ const pmod = customFunction('math', 'pmod', 'number, number', (call) => {
 const shift = (name: string, bits: (value: bigint, by: number, width: number) => bigint): ScalarFunction =>
   customFunction('math', name, 'int or bigint, int', (call) => {
     const [value, by] = convertArguments(call, ['any', 'int']);
-    const type: HiveType = value.type.kind === 'bigint' ? BIGINT : INT;
+    const type: HiveType = value.type.kind === 'bigint' || value.type.kind === 'void' ? BIGINT : INT;
     const width = type === BIGINT ? 64 : 32;
     const x = call.analysis.cast(value, type);
     const sql = call.analysis.udfs.call(name, [type, INT], type, [x.sql, by.sql], (v, n) => {
@@ -205,9 +211,33 @@ function extremeType(a: HiveType, b: HiveType): HiveType {
   if (a.kind === 'void') return b;
   if (b.kind === 'void' || a.kind === b.kind)
     return a.kind === 'decimal' && b.kind === 'decimal' ? commonNumeric(a, b) : a;
+  if (isDateOrTime(a) !== isDateOrTime(b) && !isText(a) && !isText(b)) return STRING;
   if (isText(a) !== isText(b))
     return [a, b].some((t) => t.kind === 'date' || t.kind === 'timestamp') ? (isText(a) ? b : a) : DOUBLE;
   return isText(a) ? STRING : commonNumeric(a, b);
+}
+
+/** exp as fdlibm reckons it (Java's StrictMath), which differs from the engine's in the last digit: COSH is made of it. */
+function strictExp(x: number): number {
+  const k = Math.abs(x) < 0.34657359027997264 ? 0 : Math.abs(x) < 1.0397207708399179 ? Math.sign(x) : Math.trunc(x / Math.LN2 + Math.sign(x) * 0.5);
+  const high = x - k * 6.93147180369123816490e-1;
+  const low = k * 1.90821492927058770002e-10;
+  const r = high - low;
+  const t = r * r;
+  const c =
+    r -
+    t *
+      (1.66666666666666019037e-1 +
+        t * (-2.77777777770155933842e-3 + t * (6.61375632143793436117e-5 + t * (-1.6533902205465251539e-6 + t * 4.13813679705723846039e-8))));
+  if (k === 0) return 1 - ((r * c) / (c - 2) - r);
+  return (1 - (low - (r * c) / (2 - c) - high)) * 2 ** k;
+}
+
+function cosh(x: number): number {
+  const magnitude = Math.abs(x);
+  if (magnitude < 0.34657359027997264 || magnitude > 22 || Number.isNaN(x)) return Math.cosh(x);
+  const e = strictExp(magnitude);
+  return 0.5 * e + 0.5 / e;
 }
 
 const log2 = Math.log2;
@@ -244,7 +274,7 @@ export const mathFunctions: readonly ScalarFunction[] = [
   js('cos', Math.cos),
   js('tan', Math.tan),
   js('sinh', Math.sinh),
-  js('cosh', Math.cosh),
+  js('cosh', cosh),
   js('tanh', Math.tanh),
   js('asin', (x) => (Math.abs(x) > 1 ? null : Math.asin(x))),
   js('acos', (x) => (Math.abs(x) > 1 ? null : Math.acos(x))),

@@ -1,3 +1,5 @@
+import { semantic } from '../analyze/errors.js';
+
 /** Rounds a plain decimal text half to even (java.text.DecimalFormat) to `places` digits. */
 export function roundHalfEven(text: string, places: number): string {
   const negative = text.startsWith('-');
@@ -8,7 +10,7 @@ export function roundHalfEven(text: string, places: number): string {
   const up = rest > '5' || (rest.startsWith('5') && rest.length > 1) || (rest === '5' && unscaled % 2n === 1n);
   const digits = (unscaled + (up ? 1n : 0n)).toString().padStart(places + 1, '0');
   const shown = places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
-  return negative && /[1-9]/.test(shown) ? `-${shown}` : shown;
+  return negative ? `-${shown}` : shown;
 }
 
 /** A double's shortest decimal text without an exponent. */
@@ -52,71 +54,110 @@ export function formatPattern(text: string, pattern: string): string {
 }
 
 /** What PRINTF takes: text, or a number with its exact decimal text. */
-export type PrintfValue = null | string | boolean | { readonly number: string; readonly integer: boolean };
+export type PrintfValue =
+  | null
+  | string
+  | boolean
+  /** `bits` is 0 for what is not an integer; `text` is what %s shows. */
+  | { readonly number: string; readonly text: string; readonly bits: number };
 
-/** java.util.Formatter: %s %d %x %o %f %e %c %b %% with flags, width and precision. */
+/** java.util.Formatter: %s %d %x %o %f %e %g %c %b %h %n %% with flags, width and precision. */
 export function printf(format: string, values: readonly PrintfValue[]): string {
   let next = 0;
-  return format.replace(
-    /%(?:(\d+)\$)?([-#+ 0,(]*)(\d+)?(?:\.(\d+))?([a-zA-Z%])/g,
-    (
-      _,
-      position: string | undefined,
-      flags: string,
-      width: string | undefined,
-      precision: string | undefined,
-      letter: string,
-    ) => {
-      if (letter === '%') return '%';
-      if (letter === 'n') return '\n';
-      const value = values[position === undefined ? next++ : Number(position) - 1] ?? null;
-      const text = converted(value, letter, flags, precision === undefined ? undefined : Number(precision));
-      return padded(text, flags, width === undefined ? 0 : Number(width), value !== null && 'dfeoxX'.includes(letter));
-    },
-  );
+  const known = /%(?:(\d+)\$)?([-#+ 0,(]*)(\d+)?(?:\.(\d+))?([a-zA-Z%])/g;
+  return format.replace(known, (specifier, position: string | undefined, flags: string, width, precision, letter) => {
+    if (letter === '%') return pad('%', flags, width, false);
+    if (letter === 'n') return '\n';
+    const index = position === undefined ? next++ : Number(position) - 1;
+    if (index >= values.length) throw semantic(`PRINTF: there is no argument for the format specifier '${specifier}'`);
+    const value = values[index];
+    const text = converted(value, letter, flags, precision === undefined ? undefined : Number(precision));
+    if (text === undefined) throw semantic(`PRINTF: '${specifier}' does not fit a value of this type, or is no conversion`);
+    return pad(text, flags, width, value !== null && 'dfegoxX'.includes(letter));
+  });
 }
 
-function converted(value: PrintfValue, letter: string, flags: string, precision: number | undefined): string {
+const pad = (text: string, flags: string, width: string | undefined, number: boolean): string =>
+  padded(text, flags, width === undefined ? 0 : Number(width), number);
+
+const javaHash = (text: string): number => {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(31, hash) + text.charCodeAt(i)) | 0;
+  return hash;
+};
+
+/** undefined where the conversion is none, or not one of this value (IllegalFormatConversionException). */
+function converted(
+  value: PrintfValue,
+  letter: string,
+  flags: string,
+  precision: number | undefined,
+): string | undefined {
+  const upper = letter === letter.toUpperCase();
+  if (upper && !'SXEGBCH'.includes(letter)) return undefined;
+  const text = convertedValue(value, letter.toLowerCase(), flags, precision);
+  return upper ? text?.toUpperCase() : text;
+}
+
+function convertedValue(
+  value: PrintfValue,
+  letter: string,
+  flags: string,
+  precision: number | undefined,
+): string | undefined {
+  if (!'sdxofegcbh'.includes(letter)) return undefined;
   if (value === null) return letter === 'b' ? 'false' : 'null';
   const number = typeof value === 'object' ? value : undefined;
-  const signed = (text: string): string =>
-    text.startsWith('-') ? text : flags.includes('+') ? `+${text}` : flags.includes(' ') ? ` ${text}` : text;
-  const upper = letter === letter.toUpperCase() && letter !== letter.toLowerCase();
-  switch (letter.toLowerCase()) {
+  const signed = (text: string): string => {
+    if (text.startsWith('-')) return flags.includes('(') ? `(${text.slice(1)})` : text;
+    return flags.includes('+') ? `+${text}` : flags.includes(' ') ? ` ${text}` : text;
+  };
+  const grouped = (text: string): string => signed(flags.includes(',') ? groupThousands(text) : text);
+  switch (letter) {
     case 's': {
-      const text = number?.number ?? String(value);
-      const cut = precision === undefined ? text : text.slice(0, precision);
-      return upper ? cut.toUpperCase() : cut;
+      const text = number?.text ?? String(value);
+      return precision === undefined ? text : text.slice(0, precision);
     }
-    case 'd': {
-      const text = number?.number ?? String(value);
-      return signed(flags.includes(',') ? groupThousands(text) : text);
-    }
-    case 'x':
-    case 'o': {
-      const big = BigInt(number?.number ?? 0);
-      const text = (big < 0n ? BigInt.asUintN(big < -(2n ** 31n) ? 64 : 32, big) : big).toString(
-        letter === 'o' ? 8 : 16,
-      );
-      return upper ? text.toUpperCase() : text;
-    }
-    case 'f': {
-      const text = roundHalfUp(number?.number ?? String(value), precision ?? 6);
-      return signed(flags.includes(',') ? groupThousands(text) : text);
-    }
-    case 'e': {
-      const text = Number(number?.number ?? value).toExponential(precision ?? 6);
-      const shown = text.replace(/e([+-])(\d)$/, 'e$10$2');
-      return signed(upper ? shown.toUpperCase() : shown);
-    }
-    case 'c':
-      return number === undefined ? String(value) : String.fromCodePoint(Number(number.number));
+    case 'h':
+      return (javaHash(number?.text ?? String(value)) >>> 0).toString(16);
     case 'b':
       return String(value === true || typeof value !== 'boolean');
-    default:
-      return String(number?.number ?? value);
+    case 'c':
+      return number === undefined || number.bits === 0 ? undefined : String.fromCodePoint(Number(number.number));
+  }
+  if (number === undefined) return undefined;
+  const whole = number.bits > 0;
+  switch (letter) {
+    case 'd':
+      return whole ? grouped(number.number) : undefined;
+    case 'x':
+    case 'o':
+      return whole
+        ? BigInt.asUintN(number.bits, BigInt(number.number)).toString(letter === 'o' ? 8 : 16)
+        : undefined;
+    case 'f':
+      return whole ? undefined : grouped(roundHalfUp(number.number, precision ?? 6));
+    case 'e':
+      return whole ? undefined : signed(scientific(number.number, precision ?? 6));
+    default: {
+      // %g: like %f from 10^-4 to 10^precision, with so many digits in all.
+      if (whole) return undefined;
+      const digits = precision === undefined ? 6 : Math.max(precision, 1);
+      const rounded = Number(Number(number.number).toPrecision(digits));
+      const magnitude = Math.abs(rounded);
+      if (magnitude !== 0 && (magnitude < 1e-4 || magnitude >= 10 ** digits)) {
+        return signed(scientific(number.number, digits - 1));
+      }
+      const exponent = magnitude === 0 ? 0 : Math.floor(Math.log10(magnitude));
+      return grouped(roundHalfUp(number.number, Math.max(0, digits - exponent - 1)));
+    }
   }
 }
+
+const scientific = (text: string, digits: number): string =>
+  Number(text)
+    .toExponential(digits)
+    .replace(/e([+-])(\d)$/, 'e$10$2');
 
 function roundHalfUp(text: string, places: number): string {
   const negative = text.startsWith('-');

@@ -23,22 +23,31 @@ const letterCase = (names: string, sqlName: 'upper' | 'lower'): ScalarFunction =
     );
   });
 
-/** Binary arguments all: binary; otherwise text. */
+/** Text of all arguments; varchar of all the lengths where all are varchar or char, and one is varchar. */
 const concat = customFunction('string', 'concat', 'string*', (call) => {
-  if (call.args.length === 0) convertArguments(call, ['any']);
-  if (call.args.every((arg) => arg.type.kind === 'binary')) {
-    return result(call, BINARY, `(${call.args.map((arg) => arg.sql).join(' || ')})`);
-  }
-  const texts = call.args.map((arg) => call.analysis.cast(arg, STRING).sql);
-  return result(call, STRING, texts.length === 1 ? texts[0] : `(${texts.join(' || ')})`);
+  const { args } = call;
+  if (args.length === 0) return result(call, STRING, "''");
+  const texts = args.map((arg) => call.analysis.cast(arg, STRING).sql);
+  const sql = texts.length === 1 ? texts[0] : `(${texts.join(' || ')})`;
+  const limited = args.flatMap(({ type }) => (type.kind === 'char' || type.kind === 'varchar' ? [type] : []));
+  if (limited.length < args.length || limited.every((type) => type.kind === 'char')) return result(call, STRING, sql);
+  const length = limited.reduce((sum, type) => sum + type.length, 0);
+  return result(call, length > 65535 ? STRING : { kind: 'varchar', length }, sql);
 });
 
 /** NULL arguments are left out, arrays are flattened; only a NULL separator gives NULL. */
 const concatWs = customFunction('string', 'concat_ws', 'separator, string or array<string>*', (call) => {
   const [separator, ...rest] = call.args;
   if (separator === undefined || rest.length === 0) convertArguments(call, ['string', 'any', 'any*']);
+  if (!isText(separator.type) && separator.type.kind !== 'void') {
+    throw argumentType(
+      call.analysis.text(separator.position),
+      `Argument 1 of function CONCAT_WS must be "string or array<string>", but "${typeName(separator.type)}" was found.`,
+      separator.position,
+    );
+  }
   const lists = rest.map((arg, i) => {
-    if (arg.type.kind === 'array')
+    if (arg.type.kind === 'array' && (isText(arg.type.element) || arg.type.element.kind === 'void'))
       return `coalesce(${call.analysis.cast(arg, { kind: 'array', element: STRING }).sql}, []::VARCHAR[])`;
     if (!isText(arg.type) && arg.type.kind !== 'void') {
       throw argumentType(
@@ -135,7 +144,9 @@ const soundexCodes: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** Apache Commons' Soundex: H and W between letters of one code do not part them. */
-function soundex(text: string): string {
+function soundex(text: string): string | null {
+  // A letter that has no code, as é, gives no value.
+  if (/\p{L}/u.test(text.replace(/[A-Za-z]/g, ''))) return null;
   const letters = text.toUpperCase().replace(/[^A-Z]/g, '');
   if (letters === '') return '';
   let code = letters[0];
@@ -201,16 +212,16 @@ export const stringFunctions: readonly ScalarFunction[] = [
   sqlFunction(
     'string',
     'lpad',
-    ['string', 'int', 'string?'],
+    ['string', 'int', 'string'],
     STRING,
-    (s, n, p = "' '") => `hv_pad_left(${s}, ${n}, ${p})`,
+    (s, n, p) => `CASE WHEN ${p} <> '' THEN hv_pad_left(${s}, ${n}, ${p}) END`,
   ),
   sqlFunction(
     'string',
     'rpad',
-    ['string', 'int', 'string?'],
+    ['string', 'int', 'string'],
     STRING,
-    (s, n, p = "' '") => `hv_pad_right(${s}, ${n}, ${p})`,
+    (s, n, p) => `CASE WHEN ${p} <> '' THEN hv_pad_right(${s}, ${n}, ${p}) END`,
   ),
   sqlFunction('string', 'space', ['int'], STRING, (n) => `repeat(' ', ${n})`),
   sqlFunction('string', 'repeat', ['string', 'int'], STRING, (s, n) => `repeat(${s}, ${n})`),

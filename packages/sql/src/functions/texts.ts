@@ -1,3 +1,4 @@
+import { javaDouble } from '../text/java-number.js';
 import { STRING } from '../types/hive-type.js';
 import { jsFunction } from './builder.js';
 import type { ScalarFunction } from './definition.js';
@@ -45,13 +46,16 @@ export function jsonPath(json: string, path: string): string | null {
   return jsonText(values[0]);
 }
 
-/** A whole number too long for a double is kept as text behind this mark. */
+/** A number is kept as text behind this mark. */
 const RAW = '\u0001';
 
 function parseJson(json: string): unknown {
-  const marked = json.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) =>
-    token.startsWith('"') ? token : `"\\u0001${token}"`,
-  );
+  const marked = json.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) => {
+    if (token.startsWith('"')) return token;
+    // A number with a fraction or an exponent comes back as Java writes doubles.
+    if (/[.eE]/.test(token)) return `"\\u0001${javaDouble(Number(token))}"`;
+    return token.length < 16 ? token : `"\\u0001${token}"`;
+  });
   try {
     return JSON.parse(marked);
   } catch {
@@ -59,7 +63,7 @@ function parseJson(json: string): unknown {
   }
 }
 
-const jsonOf = (value: unknown): string => JSON.stringify(value).replace(/"\\u0001(-?\d+)"/g, '$1');
+const jsonOf = (value: unknown): string => JSON.stringify(value).replace(/"\\u0001(-?[\d.E-]+|-?Infinity)"/g, '$1');
 
 function jsonText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
@@ -70,7 +74,7 @@ function jsonText(value: unknown): string | null {
 /** java.net.URL's parts (UDFParseUrl). */
 export function urlPart(url: string, part: string, key: string | undefined): string | null {
   const match = /^([a-zA-Z][a-zA-Z0-9+.-]*):(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(url);
-  if (match === null) return null;
+  if (match === null || !/^(https?|ftp|file|jar|mailto)$/i.test(match[1])) return null;
   const [, protocol, authority = '', path, query, ref] = match;
   const at = authority.lastIndexOf('@');
   switch (part) {

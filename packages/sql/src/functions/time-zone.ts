@@ -30,10 +30,12 @@ export function zoneOffsetSeconds(seconds: number, zone: string, isInstant: bool
   const format = formatOf(name);
   if (format === undefined) return undefined;
   if (isInstant) return offsetAt(format, seconds);
-  // Of two wall times that an hour repeats, the earlier instant; in a gap, the offset before it.
-  const guess = offsetAt(format, seconds - offsetAt(format, seconds));
+  // Of two wall times that an hour repeats, the earlier instant; what a gap leaves out is moved on by its length
+  // (LocalDateTime.atZone), so that it is the offset before the gap that counts.
   const earlier = offsetAt(format, seconds - 86400);
-  return offsetAt(format, seconds - earlier) === earlier ? earlier : guess;
+  if (offsetAt(format, seconds - earlier) === earlier) return earlier;
+  const later = offsetAt(format, seconds + 86400);
+  return offsetAt(format, seconds - later) === later ? later : earlier;
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat | undefined {

@@ -21,6 +21,13 @@ export const isInterval = (type: HiveType): boolean =>
   type.kind === 'interval_year_month' || type.kind === 'interval_day_time';
 export const isPrimitive = (type: HiveType): boolean => !['array', 'map', 'struct', 'uniontype'].includes(type.kind);
 
+/** PrimitiveObjectInspectorUtils.getPrimitiveGrouping, for messages and for NULLIF. */
+export function typeGroup(type: HiveType): string {
+  if (isText(type)) return 'STRING_GROUP';
+  if (isNumeric(type)) return 'NUMERIC_GROUP';
+  return isDateOrTime(type) ? 'DATE_GROUP' : `${type.kind.toUpperCase()}_GROUP`;
+}
+
 /** The decimal that holds every value of an exact numeric type (HiveDecimalUtils.getPrecisionForType). */
 export function asDecimal(type: HiveType): DecimalHiveType {
   if (type.kind === 'decimal') return type;
