@@ -1,9 +1,10 @@
-// npm run test:interop [-- --keep]: skep's files in the hands of Hive 4.0.1 and pyarrow, and Hive's in skep's.
+// npm run test:interop [-- --keep --tables=NAME,…]: skep's files in the hands of Hive 4.0.1 and pyarrow, and Hive's in skep's.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { bundleSource, ROOT } from './bundle-source.mjs';
+import { clientsAgree } from './interop-clients.mjs';
 
 const start = performance.now();
 const setup = spawnSync(join(ROOT, 'scripts/setup-interop.sh'), { stdio: 'inherit' });
@@ -18,13 +19,20 @@ process.exitCode = await main({
   python: join(ROOT, '.cache/venv/bin/python'),
   readOrc: join(ROOT, 'test/interop/read_orc.py'),
   keep: process.argv.includes('--keep'),
+  tables: process.argv
+    .find((arg) => arg.startsWith('--tables='))
+    ?.slice('--tables='.length)
+    .split(','),
 });
-if (!(await readersAgree())) process.exitCode = 1;
+if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await readersAgree())) process.exitCode = 1;
 console.log(
   `interop: ${process.exitCode === 0 ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1000).toFixed(0)} s`,
 );
 
-/** Files of every type, codec and option of our writer: pyarrow and pyorc read the same rows, pyorc also where it jumps. */
+/**
+ * Files of every type, codec and option of our writer: pyarrow, pyorc and Java's ORC read the same rows, pyorc also where it jumps,
+ * Java also by search arguments.
+ */
 async function readersAgree() {
   const dir = mkdtempSync(join(tmpdir(), 'skep-interop-orc-'));
   try {
@@ -33,8 +41,32 @@ async function readersAgree() {
     if (made.status !== 0) return false;
     console.log('pyarrow and pyorc read files of every type and codec:');
     const python = join(ROOT, '.cache/venv/bin/python');
-    return spawnSync(python, [join(ROOT, 'test/interop/orc/check-files.py'), dir], { stdio: 'inherit' }).status === 0;
+    const checked = spawnSync(python, [join(ROOT, 'test/interop/orc/check-files.py'), dir], { stdio: 'inherit' });
+    const java = javaReads(dir);
+    return java && checked.status === 0;
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** Java's ORC of Hive's jars, which the oracle has fetched, on the same files and on more of types that only it reads. */
+function javaReads(dir) {
+  const cache =
+    process.env.ORACLE_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'hive-oracle');
+  const jars = join(cache, 'lib/*');
+  const classes = join(dir, 'classes');
+  const run = (program, args) => spawnSync(program, args, { stdio: 'inherit' }).status === 0;
+  console.log("Java's ORC reads files of every type and codec:");
+  if (!run('javac', ['-nowarn', '-cp', jars, '-d', classes, join(ROOT, 'test/interop/orc/java/OrcRows.java')]))
+    return false;
+  const settings = [
+    '-Duser.timezone=UTC',
+    '-Dhive.log.file=/dev/null',
+    `-Dlog4j2.configurationFile=${join(ROOT, 'test/interop/oracle/log4j2.properties')}`,
+  ];
+  return [dir, join(dir, 'java')].every((folder) => {
+    const out = join(folder, 'rows');
+    if (!run('java', [...settings, '-cp', `${classes}${delimiter}${jars}`, 'OrcRows', folder, out])) return false;
+    return run(process.execPath, [join(ROOT, 'test/interop/orc/check-java.mjs'), folder, out]);
+  });
 }

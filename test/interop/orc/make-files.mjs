@@ -1,14 +1,13 @@
-// Writes ORC files of every type with many options, and beside each a file of expected rows (one JSON value a line), for
-// check-files.py to read with pyarrow and pyorc. Usage: node make-files.mjs OUT [SEED [hive]]
-// With `hive` without the types that Hive 4.0.1 does not read or copy (timestamp with local time zone, uniontype), each file in
-// a folder of its own, and hive.sql, which has Hive copy each into a table of its own: check-hive.mjs compares them.
+// Writes ORC files of every type with many options, and beside each its expected rows: NAME.jsonl (one JSON value a line) for
+// check-files.py, which reads with pyarrow and pyorc, and NAME.canonical for check-java.mjs. OUT/java has more for Java's ORC alone: what
+// the others do not read (old dates, unions in unions, any nesting), and search arguments. Usage: node make-files.mjs OUT [SEED]
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { memorySink } from '@skep/core';
-import { OrcWriter, parseType, typeToString, vectorOf } from '@skep/orc';
+import { OrcWriter, parseType, vectorOf } from '@skep/orc';
+import { canonicalRow } from '../../../packages/orc/src/testing/canonical.ts';
 
-const [out, seedText = '1', mode = ''] = process.argv.slice(2);
-const forHive = mode === 'hive';
+const [out, seedText = '1'] = process.argv.slice(2);
 let state = Number(seedText) >>> 0 || 1;
 
 /** xorshift32: the same files for the same seed. */
@@ -142,48 +141,39 @@ function nameOf(type) {
   }
 }
 
-const COLUMNS = Object.keys(SIMPLE).filter((type) => !forHive || !type.includes('zone'));
+const COLUMNS = Object.keys(SIMPLE);
 const FLAT = `struct<${COLUMNS.map((type, i) => `c${i}:${type}`).join(',')}>`;
 const NESTED =
   'struct<l:array<int>,ll:array<array<string>>,m:map<string,bigint>,ms:map<string,struct<a:double,b:array<timestamp>>>,' +
-  `s:struct<a:int,b:string,c:struct<d:decimal(18,2)>>${forHive ? '' : ',u:uniontype<int,string,double>'}>`;
-const sql = [];
+  's:struct<a:int,b:string,c:struct<d:decimal(18,2)>>,u:uniontype<int,string,double>>';
 
-async function file(name, typeText, rows, options) {
+async function file(name, typeText, rows, options, special = {}) {
   const type = parseType(typeText);
   const sink = memorySink();
   const writer = new OrcWriter(sink, type, options);
-  const next = type.children.map((child) => generator(child, nameOf(child)));
+  const next = type.children.map((child, i) => special[type.fieldNames[i]] ?? generator(child, nameOf(child)));
   const lines = [JSON.stringify({ type: typeText, ...options })];
+  const canonical = [];
   for (let left = rows; left > 0; ) {
     const batch = Math.min(left, 1 + below(3000));
     left -= batch;
     const values = Array.from({ length: batch }, () => next.map((column) => column()));
-    await writer.write(
-      vectorOf(
-        type,
-        values.map((row) => row.map(({ value }) => value)),
-      ),
+    const vector = vectorOf(
+      type,
+      values.map((row) => row.map(({ value }) => value)),
     );
+    await writer.write(vector);
+    for (let row = 0; row < batch; row++) canonical.push(canonicalRow(vector, row));
     for (const row of values) lines.push(JSON.stringify(row.map(({ expected }) => expected)));
   }
   writer.addUserMetadata('made.by', Buffer.from('skep'));
   await writer.close();
-  if (forHive) {
-    mkdirSync(join(out, 'in', name), { recursive: true });
-    writeFileSync(join(out, 'in', name, '000000_0'), sink.bytes());
-    const table = name.replaceAll('-', '_');
-    const columns = type.children.map((child, i) => `${type.fieldNames[i]} ${typeToString(child)}`);
-    const at = (folder) => `stored as orc location 'file:${join(resolve(out), folder, name)}'`;
-    sql.push(`create external table ${table}_in (${columns.join(', ')}) ${at('in')};`);
-    sql.push(`create external table ${table}_out ${at('out')} as select * from ${table}_in;`);
-    return;
-  }
   writeFileSync(join(out, `${name}.orc`), sink.bytes());
   writeFileSync(join(out, `${name}.jsonl`), `${lines.join('\n')}\n`);
+  writeFileSync(join(out, `${name}.canonical`), canonical.map((line) => `${line}\n`).join(''));
 }
 
-mkdirSync(out, { recursive: true });
+mkdirSync(join(out, 'java'), { recursive: true });
 const small = {
   enforceCompressionBlockSize: true,
   compressionBlockSizeBytes: 1000,
@@ -210,4 +200,126 @@ await file('zone', FLAT, 3000, { writerTimezone: 'America/New_York' });
 await file('bloom', FLAT, 3000, { bloomFilterColumns: COLUMNS.map((_, i) => `c${i}`), ...small });
 await file('empty', FLAT, 0, {});
 await file('padded', FLAT, 3000, { ...small, blockSizeBytes: 60_000 });
-if (forHive) writeFileSync(join(out, 'hive.sql'), `${sql.join('\n')}\n`);
+
+/** Integers for each form of runs: repeated, steps, packed, and with outliers (patched), and their borders. */
+function runs(width) {
+  let left = 0;
+  let form = 0;
+  let value = 0n;
+  let step = 0n;
+  return () => {
+    if (left-- === 0) {
+      left = pick([1, 2, 3, 9, 10, 11, 100, 511, 512, 513, 700]);
+      form = below(5);
+      value = signed(width);
+      step = signed(pick([2, 8, 20]));
+    }
+    if (form === 1) value = BigInt.asIntN(width, value + step);
+    if (form === 2) value = signed(width);
+    if (form === 3) value = random() < 0.03 ? signed(width) : BigInt(below(100));
+    if (form === 4) value = BigInt.asIntN(width, value + BigInt(below(4)));
+    return { value: width === 64 ? value : Number(value), expected: String(value) };
+  };
+}
+const RUNS = { b: runs(64), i: runs(32), s: runs(16) };
+for (const encodingStrategy of ['speed', 'compression']) {
+  const type = 'struct<b:bigint,i:int,s:smallint>';
+  await file(`java/runs-${encodingStrategy}`, type, 20_000, { encodingStrategy, compression: 'zstd' }, RUNS);
+}
+
+/** Days and seconds of the years 1 to 9999, in the calendars of both kinds of files. */
+const OLD = {
+  d: () => both(below(3_652_000) - 719_162),
+  t: () => {
+    const seconds = BigInt(below(315_500_000_000) - 62_135_500_000);
+    return { value: { seconds: seconds === -1n ? 0n : seconds, nanos: below(1e9) }, expected: '' };
+  },
+};
+for (const prolepticGregorian of [false, true]) {
+  for (const writerTimezone of ['UTC', 'America/New_York', 'Asia/Kolkata']) {
+    const name = `java/old-${prolepticGregorian}-${writerTimezone.replace('/', '-')}`;
+    const zoned = writerTimezone === 'UTC' ? OLD : { d: OLD.d };
+    await file(name, 'struct<d:date,t:timestamp>', 3000, { prolepticGregorian, writerTimezone }, zoned);
+  }
+}
+
+/** Any type, nested at will. */
+function anyType(depth) {
+  const simple = () => pick(COLUMNS);
+  if (depth === 0) return simple();
+  const child = () => anyType(depth - 1 - below(2) < 0 ? 0 : depth - 1);
+  switch (below(6)) {
+    case 0:
+      return `array<${child()}>`;
+    case 1:
+      return `map<string,${child()}>`;
+    case 2:
+      return `struct<x:${child()},y:${child()}>`;
+    case 3:
+      return `uniontype<${child()},${child()},${simple()}>`;
+    default:
+      return simple();
+  }
+}
+for (let i = 0; i < 30; i++) {
+  const type = `struct<a:${anyType(3)},b:${anyType(2)},c:${anyType(4)}>`;
+  const compression = pick(['none', 'zlib', 'snappy', 'lz4', 'zstd']);
+  const options = { compression, ...(random() < 0.5 ? small : {}), dictionaryKeySizeThreshold: pick([0, 0.8, 1]) };
+  await file(`java/any-${i}`, type, 300 + below(900), options);
+}
+await file('java/many-stripes', FLAT, 6000, { stripeSizeBytes: 1000, rowIndexStride: 1000, blockSizeBytes: 100_000 });
+await file('java/empty-nested', NESTED, 0, { compression: 'none' });
+await file('java/one-row', NESTED, 1, {});
+
+/** With search arguments for Java: the rows that must be left are in .sarg-rows, those of each argument a line. */
+const SEARCHED = [
+  ['l', 'bigint', 'LONG', ({ value }) => String(value)],
+  ['i', 'int', 'LONG', ({ value }) => String(value)],
+  ['s', 'string', 'STRING', ({ value }) => value],
+  ['v', 'varchar(7)', 'STRING', ({ value }) => value],
+  ['f', 'double', 'FLOAT', ({ value }) => String(value)],
+  ['d', 'date', 'DATE', ({ value }) => new Date(value * 86_400_000).toISOString().slice(0, 10)],
+  ['c', 'decimal(18,2)', 'DECIMAL', ({ value }) => `${value.unscaled}e-${value.scale}`],
+  ['t', 'timestamp', 'TIMESTAMP', timestampLiteral],
+];
+
+function timestampLiteral({ value: { seconds, nanos } }) {
+  const text = new Date(Number(seconds) * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  return `${text}.${String(nanos).padStart(9, '0')}`;
+}
+
+for (const bloom of [false, true]) {
+  let row = 0;
+  const kept = { id: [] };
+  const special = {
+    id: () => {
+      const value = { value: BigInt(row++), expected: '' };
+      kept.id.push(value);
+      return value;
+    },
+  };
+  for (const [name, type] of SEARCHED) {
+    const next = SIMPLE[type];
+    kept[name] = [];
+    special[name] = () => {
+      const value = next();
+      kept[name].push(value);
+      return value;
+    };
+  }
+  const type = `struct<id:bigint,${SEARCHED.map(([name, of]) => `${name}:${of}`).join(',')}>`;
+  const columns = bloom ? { bloomFilterColumns: SEARCHED.map(([name]) => name), bloomFilterFpp: 0.01 } : {};
+  const path = `java/sarg-${bloom ? 'bloom' : 'statistics'}`;
+  await file(path, type, 6000, { rowIndexStride: 500, stripeSizeBytes: 100_000, ...columns }, special);
+  const sargs = [];
+  for (const [name, of, kind, literal] of [['id', 'bigint', 'LONG', ({ value }) => String(value)], ...SEARCHED]) {
+    const texts = kept[name].map(literal);
+    const absent = Array.from({ length: 5 }, () => literal(SIMPLE[of]())).filter((text) => !texts.includes(text));
+    for (const text of [...Array.from({ length: 5 }, () => pick(texts)), ...absent]) {
+      const rows = texts.flatMap((other, i) => (other === text ? [i] : []));
+      sargs.push({ line: [name, kind, 'equals', text].join('\t'), rows });
+    }
+  }
+  writeFileSync(join(out, `${path}.sargs`), sargs.map(({ line }) => `${line}\n`).join(''));
+  writeFileSync(join(out, `${path}.sarg-rows`), sargs.map(({ rows }) => `${JSON.stringify(rows)}\n`).join(''));
+}

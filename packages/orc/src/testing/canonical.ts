@@ -23,6 +23,8 @@ function canonical(vector: ColumnVector, value: VectorValue, row: number): unkno
       bits.setFloat64(0, value as number);
       return Number.isNaN(value) ? 'nan' : bits.getBigUint64(0).toString(16);
     }
+    case 'char':
+      return (value as string).replace(/ +$/, '');
     case 'binary':
       return Buffer.from(value as Uint8Array).toString('hex');
     case 'timestamp':

@@ -2,8 +2,9 @@ import { UnknownTimeZoneError } from '../errors.js';
 import { DAY_SECONDS, gregorianDate, gregorianDay } from './calendar.js';
 
 /**
- * Offsets of a time zone as java.util.TimeZone has them, which is what Java's writer used: before 1900 the offset of
- * 1900-01-01, later the zone's history, and its last rule for ever. Taken from Intl, kept as a growing table of transitions.
+ * Offsets of a time zone as java.util.TimeZone has them, which is what Java's writer used: before 1900 the standard offset
+ * of today (sun.util.calendar.ZoneInfo: rawOffset), later the zone's history, and its last rule for ever. Taken from Intl,
+ * kept as a growing table of transitions.
  */
 export class TimeZone {
   /** Transitions in ascending order: from starts[i] on (seconds UTC) the offset is offsets[i]. */
@@ -16,6 +17,7 @@ export class TimeZone {
   private from = 0;
   private until = 0;
   private offset = 0;
+  private raw: number | undefined;
 
   constructor(
     readonly name: string,
@@ -26,7 +28,10 @@ export class TimeZone {
   /** Seconds east of UTC at an instant (seconds since 1970-01-01 UTC, no fraction). */
   offsetAt(instant: number): number {
     if (instant >= this.from && instant < this.until) return this.offset;
-    if (instant < EARLIEST) return this.offsetAt(EARLIEST);
+    if (instant < EARLIEST) {
+      this.raw ??= this.rawOffset();
+      return this.raw;
+    }
     if (instant >= LATEST) {
       return this.offsetAt(instant - CYCLE_SECONDS * (Math.floor((instant - LATEST) / CYCLE_SECONDS) + 1));
     }
@@ -56,6 +61,16 @@ export class TimeZone {
     if (this.offsetAt(first) === before) return first;
     const second = local - this.offsetAt(local + DAY_SECONDS);
     return second + this.offsetAt(second) === local ? second : first;
+  }
+
+  /**
+   * The last standard offset. Java has no summer time that is behind the standard time (Ireland, Morocco): the standard one
+   * is the least of the year.
+   */
+  private rawOffset(): number {
+    const offsets = new Set<number>();
+    for (let at = yearStart(RAW_YEAR); at < yearStart(RAW_YEAR + 1); at += PROBE_SECONDS) offsets.add(this.ask(at));
+    return Math.min(...offsets);
   }
 
   /** Extends the table to hold a year; it stays without gaps. */
@@ -109,6 +124,8 @@ export class TimeZone {
 const PROBE_SECONDS = 15 * DAY_SECONDS;
 /** 1900-01-01 00:00:00 UTC: java.util.TimeZone knows no history before. */
 const EARLIEST = -2_208_988_800;
+/** In the future of every time zone database that changes of standard offsets are in, near enough to have Ramadan in its tables. */
+const RAW_YEAR = 2035;
 /** From here on the rules of the last 400 years repeat: the Gregorian cycle is whole weeks. */
 const LATEST = gregorianDay(2500, 1, 1) * DAY_SECONDS;
 const CYCLE_SECONDS = 146_097 * DAY_SECONDS;

@@ -61,9 +61,16 @@ describe('time zones', () => {
     ['America/Los_Angeles', '2021-03-14T10:00:00Z', -7 * 3600],
     ['US/Pacific', '2037-07-01T00:00:00Z', -7 * 3600],
     ['America/Los_Angeles', '2245-07-01T00:00:00Z', -7 * 3600],
-    // Before 1900 java.util.TimeZone has the offset of 1900.
+    // Before 1900 java.util.TimeZone has the standard offset of today. (These are what JDK 17 answers.)
     ['America/Los_Angeles', '1850-01-01T00:00:00Z', -8 * 3600],
-    ['Asia/Shanghai', '1890-01-01T00:00:00Z', 29_143],
+    ['Asia/Shanghai', '1899-12-31T23:59:59Z', 28_800],
+    ['Asia/Shanghai', '1900-01-01T00:00:00Z', 29_143],
+    ['Asia/Kolkata', '1857-07-07T00:00:00Z', 19_800],
+    ['Asia/Kolkata', '1905-07-07T00:00:00Z', 19_270],
+    ['Europe/Paris', '1890-07-07T00:00:00Z', 3600],
+    ['Europe/Paris', '1900-07-07T00:00:00Z', 561],
+    ['Europe/Dublin', '1890-07-07T00:00:00Z', 0],
+    ['Europe/Amsterdam', '1500-01-01T00:00:00Z', 3600],
     ['Asia/Shanghai', '1940-07-01T00:00:00Z', 9 * 3600],
     ['Asia/Kolkata', '2000-01-01T00:00:00Z', 19_800],
     ['Australia/Lord_Howe', '2021-01-01T00:00:00Z', 11 * 3600],

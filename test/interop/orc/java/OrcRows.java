@@ -18,7 +18,7 @@ import org.apache.orc.*;
 /**
  * Reads ORC files with Java's ORC. For each IN/NAME.orc it writes OUT/NAME.rows, one row a line in the form of
  * packages/orc/src/testing/canonical.ts. Where IN/NAME.sargs is, for each of its lines (column, type, operator, literal, by tabs)
- * OUT/NAME.sarg-N has the numbers of the rows that are left. Usage: java OrcRows IN OUT
+ * OUT/NAME.sarg-N has the first column of the rows that are left, which is their number. Usage: java OrcRows IN OUT
  */
 public class OrcRows {
   public static void main(String[] args) throws Exception {
@@ -37,7 +37,6 @@ public class OrcRows {
       int number = 0;
       for (String line : Files.readAllLines(sargs)) read(file, line.split("\t", -1), out.resolve(name + ".sarg-" + number++), true);
     }
-    System.out.println(files.size());
   }
 
   private static void read(Path file, String[] sarg, Path to, boolean numbers) throws Exception {
@@ -52,10 +51,10 @@ public class OrcRows {
       VectorizedRowBatch batch = schema.createRowBatch(TypeDescription.RowBatchVersion.ORIGINAL, 1024);
       try (RecordReader rows = reader.rows(options)) {
         StringBuilder line = new StringBuilder();
-        for (long first = rows.getRowNumber(); rows.nextBatch(batch); first = rows.getRowNumber()) {
+        while (rows.nextBatch(batch)) {
           for (int row = 0; row < batch.size; row++) {
             line.setLength(0);
-            if (numbers) line.append(first + row);
+            if (numbers) line.append(((LongColumnVector) batch.cols[0]).vector[batch.cols[0].isRepeating ? 0 : row]);
             else struct(line, schema, batch.cols, row);
             writer.write(line.append('\n').toString());
           }
