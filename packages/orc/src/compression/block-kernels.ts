@@ -7,7 +7,6 @@ import {
   branch,
   branchIf,
   type Code,
-  divU,
   eq,
   geU,
   gtU,
@@ -19,18 +18,17 @@ import {
   load64,
   loop,
   ltU,
-  mul,
   or,
   set,
   shl,
   shrU,
-  store8,
   store64,
   sub,
   when,
   whenElse,
 } from '../wasm/assembler.js';
 import { instantiate, type KernelCalls } from '../wasm/instance.js';
+import { CORRUPT, copyLiterals, copyMatch, corruptIf, PAGE_BYTES, SLACK_BYTES } from './copy-kernels.js';
 
 /*
  * Decompression of LZ4 and snappy blocks in WebAssembly. A kernel reads [src, srcEnd) and writes [dst, dstEnd) of its
@@ -42,70 +40,9 @@ import { instantiate, type KernelCalls } from '../wasm/instance.js';
  *   snappy  tag, low two bits: 0 literals (length - 1 in 6 bits; 60 to 63: in the next 1 to 4 bytes),
  *           1 match of 4 to 11 bytes, distance 11 bits; 2 match, distance 2 bytes; 3 match, distance 4 bytes
  */
-const SLACK_BYTES = 64;
-const PAGE_BYTES = 1 << 16;
 const INITIAL_PAGES = 10;
-const CORRUPT = 0;
 
 const PARAMETERS = ['src', 'srcEnd', 'dst', 'dstEnd'];
-const corruptIf = (condition: Code): Code => when(condition, answer(CORRUPT));
-
-/** do { 16 bytes } while (dst < stop): from `from`. */
-const copySixteens: Code = loop(
-  'sixteens',
-  store64(0, 'dst', load64(0, 'from')),
-  store64(8, 'dst', load64(8, 'from')),
-  advance('from', 16),
-  advance('dst', 16),
-  branchIf('sixteens', ltU('dst', 'stop')),
-);
-
-const copyLiterals: readonly Code[] = [
-  corruptIf(gtU('length', sub('srcEnd', 'src'))),
-  corruptIf(gtU('length', sub('dstEnd', 'dst'))),
-  set('from', 'src'),
-  set('stop', add('dst', 'length')),
-  copySixteens,
-  set('dst', 'stop'),
-  advance('src', 'length'),
-];
-
-const BYTES = [0, 1, 2, 3, 4, 5, 6, 7];
-
-/** `length` bytes from `distance` before; nearer ones repeat, so that they go byte by byte until they are 8 bytes apart. */
-const copyMatch: readonly Code[] = [
-  corruptIf(isZero('distance')),
-  corruptIf(gtU('distance', sub('dst', 'start'))),
-  corruptIf(gtU('length', sub('dstEnd', 'dst'))),
-  set('from', sub('dst', 'distance')),
-  set('stop', add('dst', 'length')),
-  whenElse(
-    geU('distance', 16),
-    [copySixteens],
-    [
-      when(
-        ltU('distance', 8),
-        ...BYTES.map((i) => store8(i, 'dst', load8(i, 'from'))),
-        advance('dst', 8),
-        // The least multiple of the distance from 8 on.
-        set('from', sub('dst', mul('distance', divU(add('distance', 7), 'distance')))),
-      ),
-      block(
-        'copied',
-        loop(
-          'eights',
-          branchIf('copied', geU('dst', 'stop')),
-          store64(0, 'dst', load64(0, 'from')),
-          advance('from', 8),
-          advance('dst', 8),
-          branch('eights'),
-        ),
-      ),
-    ],
-  ),
-  set('dst', 'stop'),
-];
-
 const moreLength: Code = when(
   eq('length', 15),
   loop(

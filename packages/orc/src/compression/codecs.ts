@@ -1,14 +1,13 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
-import { Decoder, Encoder } from '@toondepauw/node-zstd';
+import { Encoder } from '@toondepauw/node-zstd';
 import { compressSync as lz4Compress } from 'lz4-napi';
 import { compressSync as snappyCompress } from 'snappy';
 import { UnsupportedCodecError } from '../errors.js';
 import { decompressBlock } from './block-kernels.js';
 import type { Codec, CompressionKind } from './codec.js';
 import { lzoDecompress } from './lzo.js';
-import { avoidNative, countNative } from './native-memory.js';
-import { withContentSize, zstdBound } from './zstd-frame.js';
-import { decompressInThread } from './zstd-thread.js';
+import { zstdDecompress } from './zstd/decompress.js';
+import { withContentSize } from './zstd/frame.js';
 
 /** Java's CompressionCodec.Modifier: how hard the compressor tries. */
 export type CompressionStrategy = 'speed' | 'compression';
@@ -56,22 +55,11 @@ const lz4Codec: Codec = {
   compress: (block) => lz4Compress(asBuffer(block)).subarray(4),
 };
 
-const zstdDecoder = new Decoder();
-
 function zstdCodec(strategy: CompressionStrategy): Codec {
   let encoder: Encoder | undefined;
   return {
     kind: 'zstd',
-    decompress(chunk, maximumLength) {
-      zstdBound(chunk, maximumLength);
-      if (avoidNative()) {
-        const copy = decompressInThread(chunk, maximumLength);
-        if (copy !== undefined) return copy;
-      }
-      const bytes = zstdDecoder.decodeSync(asBuffer(chunk));
-      countNative(bytes.length);
-      return bytes;
-    },
+    decompress: zstdDecompress,
     compress(block) {
       encoder ??= new Encoder(strategy === 'speed' ? 1 : 3);
       return withContentSize(encoder.encodeSync(asBuffer(block)), block.length);

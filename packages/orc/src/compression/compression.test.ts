@@ -6,7 +6,7 @@ import { type ChunkContext, compressChunk, decompressRange } from './chunks.js';
 import type { CompressionKind } from './codec.js';
 import { codecOf } from './codecs.js';
 import { lzoDecompress } from './lzo.js';
-import { withContentSize } from './zstd-frame.js';
+import { withContentSize } from './zstd/frame.js';
 
 const KINDS: CompressionKind[] = ['zlib', 'snappy', 'lz4', 'zstd'];
 const BLOCK = 300;
@@ -112,7 +112,7 @@ test('zstd frames say their content size', () => {
     const frame = codec?.compress(original) ?? new Uint8Array(0);
     expect(frame[4] & 0xe0).not.toBe(0);
     expect(withContentSize(frame, length)).toBe(frame);
-    expect(codec?.decompress(frame, length)).toEqual(Buffer.from(original));
+    expect(Buffer.compare(codec?.decompress(frame, length) ?? frame, original)).toBe(0);
     if (length > 0) expect(() => codec?.decompress(frame, length - 1)).toThrow(RangeError);
   }
 });

@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ByteSource, CorruptFileError } from '@skep/core';
-import { letNativeGo } from '../compression/native-memory.js';
 import { InvalidReadError } from '../errors.js';
 
 /** Bytes [start, end) of a file. */
@@ -94,7 +94,8 @@ export async function* itemsAsync<Item extends object>(
   let step = items.next();
   while (!step.done) {
     if (isRanges(step.value)) {
-      await letNativeGo();
+      // A source that has its bytes at hand would never let others run.
+      await nextTurn();
       step = items.next(await Promise.all(step.value.map((range) => source.read(range))));
     } else {
       yield step.value;

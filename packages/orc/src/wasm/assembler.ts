@@ -88,6 +88,18 @@ export const ltU = operation(0x49);
 export const gtU = operation(0x4b);
 export const leU = operation(0x4d);
 export const geU = operation(0x4f);
+export const leadingZeros = operation(0x67);
+
+/** On int64. */
+export const longShl = operation(0x86);
+export const longShrU = operation(0x88);
+export const longOr = operation(0x84);
+export const longTrailingZeros = operation(0x7a);
+export const toLong = operation(0xad);
+export const toInt = operation(0xa7);
+export const long =
+  (value: number): Code =>
+  () => [0x42, ...signed(value)];
 
 /** Loads (offset, address) and stores (offset, address, value), little endian, of any alignment. */
 export const load8 = memory(0x2d, 0);
@@ -95,6 +107,7 @@ export const load16 = memory(0x2f, 0);
 export const load32 = memory(0x28, 0);
 export const load64 = memory(0x29, 0);
 export const store8 = memory(0x3a, 0);
+export const store32 = memory(0x36, 0);
 export const store64 = memory(0x37, 0);
 
 export const set =
