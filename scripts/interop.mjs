@@ -25,6 +25,7 @@ process.exitCode = await main({
     .split(','),
 });
 if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await readersAgree())) process.exitCode = 1;
+if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await clientsAgree())) process.exitCode = 1;
 console.log(
   `interop: ${process.exitCode === 0 ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1000).toFixed(0)} s`,
 );

@@ -1,6 +1,7 @@
 #!/bin/bash
-# What `npm run test:interop` needs: Java 17, Maven, a Python with pyarrow and pyorc (in .cache/venv), Hive's jars (about 300 MB, in
-# ${ORACLE_CACHE:-~/.cache/hive-oracle}). Does nothing where all is there. Prints what is missing and ends with 1 where it cannot help.
+# What `npm run test:interop` needs: Java 17, Maven, a Python with pyarrow, pyorc and gRPC's tools (in .cache/venv), Go 1.21 with
+# protoc's plugins (in .cache/go/bin), openssl, Hive's jars (about 300 MB, in ${ORACLE_CACHE:-~/.cache/hive-oracle}). Does nothing where
+# all is there. Prints what is missing and ends with 1 where it cannot help.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -25,6 +26,9 @@ command -v javac >/dev/null && [ "$(java_version)" -ge 17 ] || missing+=(openjdk
 command -v mvn >/dev/null || missing+=(maven)
 command -v python3 >/dev/null || missing+=(python3)
 if [ ! -x "$root/.cache/venv/bin/python" ] && command -v python3 >/dev/null && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then missing+=(python3-venv); fi
+command -v openssl >/dev/null || missing+=(openssl)
+PATH=$PATH:/usr/local/go/bin
+command -v go >/dev/null || missing+=(golang-go)
 [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 
 if ! "$root/.cache/venv/bin/python" -c 'import pyarrow.orc, pyorc' 2>/dev/null; then
@@ -33,4 +37,19 @@ if ! "$root/.cache/venv/bin/python" -c 'import pyarrow.orc, pyorc' 2>/dev/null; 
   python3 -m venv "$root/.cache/venv"
   "$root/.cache/venv/bin/pip" install --quiet --disable-pip-version-check pyarrow pyorc >&2
   "$root/.cache/venv/bin/python" -c 'import pyarrow.orc, pyorc'
+fi
+
+if ! "$root/.cache/venv/bin/python" -c 'import grpc_tools, grpc_status, grpc_health, grpc_reflection' 2>/dev/null; then
+  say "adding gRPC to .cache/venv"
+  "$root/.cache/venv/bin/pip" install --quiet --disable-pip-version-check \
+    grpcio-tools grpcio-status grpcio-health-checking grpcio-reflection >&2
+fi
+
+go_minor=$(go env GOVERSION | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
+if [ "${go_minor:-0}" -lt 21 ]; then say "Go 1.21 or later is needed, found $(go env GOVERSION): please install it"; exit 1; fi
+if [ ! -x "$root/.cache/go/bin/protoc-gen-go" ] || [ ! -x "$root/.cache/go/bin/protoc-gen-go-grpc" ]; then
+  say "making protoc-gen-go and protoc-gen-go-grpc in .cache/go/bin"
+  export GOBIN=$root/.cache/go/bin
+  go install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.6
+  go install google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.5.1
 fi
