@@ -15,5 +15,6 @@ export {
 } from './parse/index.js';
 export * from './query.js';
 export type { ResultColumn, StatementResult, WriteCounts } from './session/result.js';
+export type { ProgressFigures } from './session/scan-progress.js';
 export type { Identity, Services } from './session/services.js';
 export { Session, type Variables } from './session/session.js';

@@ -284,7 +284,7 @@ export const TRANSACTION_PARAMETERS: readonly Parameter[] = [
     type: 'int',
     default: '10000000',
     doc: 'Delete events kept in memory for one split; more are merged from the sorted files.',
-    effect: 'accepted',
+    effect: 'yes',
   },
   {
     name: 'hive.txn.operational.properties',

@@ -6,6 +6,7 @@ import type { QueryEngine } from '../query.js';
 import { SemanticError, tableNotFound } from './errors.js';
 import type { LockSettings } from './lock-plan.js';
 import type { OpenTransaction } from './planned-statement.js';
+import type { ScanProgress } from './scan-progress.js';
 import type { Services } from './services.js';
 
 /** What every statement of a session works with. */
@@ -13,6 +14,8 @@ export interface SessionContext {
   readonly services: Services;
   readonly conf: Configuration;
   readonly engine: QueryEngine;
+  /** Of the statement that runs. */
+  readonly progress: ScanProgress;
   currentDatabase: string;
   /** False after SET AUTOCOMMIT FALSE: queries and writes begin a transaction that COMMIT ends. */
   autocommit: boolean;

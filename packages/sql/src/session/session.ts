@@ -16,6 +16,7 @@ import { loadData } from './load-data.js';
 import { analyzeTable, msck } from './maintenance.js';
 import { merge } from './merge.js';
 import type { StatementResult } from './result.js';
+import { type ProgressFigures, ScanProgress } from './scan-progress.js';
 import { select } from './select.js';
 import type { Services } from './services.js';
 import { resetStatement, setStatement } from './settings.js';
@@ -45,7 +46,19 @@ export class Session {
     readonly variables: Variables = { hivevar: new Map(), env: {} },
     engine: QueryEngine = new QueryEngine(conf),
   ) {
-    this.context = { services, conf, engine, currentDatabase: 'default', autocommit: true };
+    this.context = {
+      services,
+      conf,
+      engine,
+      progress: new ScanProgress(),
+      currentDatabase: 'default',
+      autocommit: true,
+    };
+  }
+
+  /** What the statement that runs has read so far. */
+  get progress(): ProgressFigures {
+    return this.context.progress.figures;
   }
 
   get currentDatabase(): string {
@@ -58,6 +71,7 @@ export class Session {
 
   async execute(text: string, signal?: AbortSignal): Promise<StatementResult> {
     signal?.throwIfAborted();
+    this.context.progress.reset();
     const substituted = this.substitute(text);
     return await this.run(parseStatement(substituted), substituted, signal);
   }

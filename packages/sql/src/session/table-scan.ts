@@ -4,6 +4,7 @@ import {
   DeleteCache,
   getAcidState,
   planSplits,
+  type ScanCounts,
   type ScanOptions,
   scanSplitSync,
 } from '@skep/acid';
@@ -81,6 +82,8 @@ export interface PreparedScan extends TableSource {
   readonly folders: readonly ScannedFolder[];
   /** All partitions of the table; pruned ones are not in `folders`. */
   readonly partitionCount: number;
+  /** What it has read; told while it does. */
+  readonly counts: ScanCounts;
 }
 
 /**
@@ -117,13 +120,18 @@ export async function prepareScan(
     folders.push({ partition, splits, files });
   }
   const includeDeleted = table.parameters['acid.fetch.deleted.rows']?.toLowerCase() === 'true';
-  const scanOptions = { schema, writeIds, includeDeleted: includeDeleted && isFullAcid(table) };
+  const counts = context.progress.begin(folders.reduce((sum, { splits }) => sum + filesOf(splits), 0));
+  const scanOptions = { schema, writeIds, includeDeleted: includeDeleted && isFullAcid(table), counts };
   return {
     folders,
     partitionCount: partitions.length,
+    counts,
     scan: (request) => scan(context, table, schema, folders, request, scanOptions),
   };
 }
+
+const filesOf = (splits: readonly AcidSplit[]): number =>
+  splits.reduce((sum, split) => sum + (split.kind === 'events' ? split.files.length : 1), 0);
 
 async function prepareSplits(
   context: SessionContext,
@@ -176,9 +184,10 @@ function scan(
   schema: TypeDescription,
   folders: readonly ScannedFolder[],
   request: ScanRequest,
-  options: Pick<ScanOptions, 'schema' | 'writeIds' | 'includeDeleted'>,
+  options: Pick<ScanOptions, 'schema' | 'writeIds' | 'includeDeleted' | 'counts'>,
 ): ScanHandle {
   const dataColumns = request.columns.filter((name) => schema.fieldNames.includes(name));
+  const deleteEventsInMemory = context.conf.getInt('hive.transactional.events.mem');
   const scanOptions: ScanOptions = {
     ...options,
     columns: dataColumns.map((name) => schema.fieldNames.indexOf(name)),
@@ -188,7 +197,8 @@ function scan(
     },
     rowIds: request.columns.includes(rowIdColumn) && !isInsertOnly(table) && isTransactional(table),
     // A delete file that matters to several splits is read once.
-    deleteCache: new DeleteCache(),
+    deleteCache: new DeleteCache(deleteEventsInMemory),
+    deleteEventsInMemory,
   };
   const batches = scanFolders(context, folders, scanOptions, (batch, folder, path) =>
     columnsOf(table, schema, request.columns, dataColumns, batch, folder, path),
@@ -217,6 +227,7 @@ function* scanFolders(
         folder.files === undefined
           ? scanSplitSync(context.services.fs, split, options)
           : plainBatches(folder.files, path, options);
+      if (folder.files !== undefined && options.counts !== undefined) options.counts.files++;
       for (const batch of batches) {
         if (batch.length > 0) yield { length: batch.length, columns: columns(batch, folder, path) };
       }
@@ -229,10 +240,11 @@ function* scanFolders(
 function* plainBatches(
   files: PreparedFiles,
   path: string,
-  { schema, columns = [] }: ScanOptions,
+  { schema, columns = [], counts }: ScanOptions,
 ): Generator<AcidBatch, undefined, undefined> {
   const fieldNames = columns.map((i) => schema.fieldNames[i]);
   for (const { length, columns: children } of files.rows(path, columns)) {
+    if (counts !== undefined) counts.rows += length;
     yield { length, root: { kind: 'struct', length, fieldNames, children } };
   }
   return undefined;
