@@ -6,11 +6,17 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { hasOpenssl, makeAuthority, makeCertificate, type Pair } from '../test/certificates.js';
 import { ANSWER, closeAfterTest, serving } from '../test/serving.js';
 import {
+  bindService,
   type CallContext,
+  type CompactionService,
+  CompactionServiceService,
+  CompactRequest,
   type ConnectOptions,
+  connect,
   currentCall,
   type IdentityOptions,
   LockRequest,
+  LockServiceService,
   OpenTxnsRequest,
   type ServeOptions,
   serve,
@@ -85,6 +91,17 @@ describe('a server that trusts', () => {
 describe('tokens', () => {
   const identity: IdentityOptions = { tokensFile };
 
+  it('fill in the user that the request leaves out', async () => {
+    const users: string[] = [];
+    const openTxns = async ({ user }: OpenTxnsRequest) => {
+      users.push(user);
+      return { txnIds: [1n] };
+    };
+    const { txns } = await serving({ openTxns }, { identity });
+    await txns({ token: 'alice-secret' }).openTxns(open(''));
+    expect(users).toEqual(['alice']);
+  });
+
   it('say who calls', async () => {
     const { locks, txns, calls } = await seen({ identity });
     await locks({ token: 'alice-secret' }).checkLock(check);
@@ -110,7 +127,6 @@ describe('tokens', () => {
   });
 
   it('are not sent in plain text to other machines', async () => {
-    const { connect, LockServiceService } = await import('./index.js');
     const { service, close } = connect(LockServiceService, 'example.org:9', { token: 'alice-secret' });
     closeAfterTest(close);
     await expect(service.checkLock(check)).rejects.toMatchObject({
@@ -174,6 +190,35 @@ describe('acting for another', () => {
       denied('alice', 'bob', 'impersonate'),
     );
     expect(calls).toEqual([]);
+  });
+
+  it('covers whom a compaction runs as', async () => {
+    const runAs: string[] = [];
+    const compact = async (request: CompactRequest) => {
+      runAs.push(request.runAs);
+      return { id: 1n, state: 1, accepted: true, errorMessage: '' };
+    };
+    const methods = Object.keys(CompactionServiceService).map((name) => [name, async () => ({})]);
+    const service = { ...Object.fromEntries(methods), compact } as CompactionService;
+    const server = await serve([bindService(CompactionServiceService, service)], allowed);
+    const client = (token: string) => {
+      const { service, close } = connect(CompactionServiceService, server.address, { token });
+      closeAfterTest(close);
+      return service;
+    };
+    closeAfterTest(() => server.close(50));
+    const request = (name: string) => CompactRequest.fromPartial({ database: 'd', table: 't', runAs: name });
+    for (const name of ['', 'gate', 'alice']) await client('gate-secret').compact(request(name));
+    await client('alice-secret').compact(request('alice'));
+    await expect(client('gate-secret').compact(request('hdfs'))).rejects.toMatchObject({
+      code: 'ACCESS_DENIED',
+      user: 'hdfs',
+    });
+    await expect(client('alice-secret').compact(request('bob'))).rejects.toMatchObject({
+      caller: 'alice',
+      user: 'bob',
+    });
+    expect(runAs).toEqual(['', 'gate', 'alice', 'alice']);
   });
 
   it('is refused from another host', async () => {

@@ -19,11 +19,11 @@ type ServerCall = Grpc.ServerUnaryCall<unknown, unknown>;
 export type Identify = (call: ServerCall) => Promise<Caller>;
 
 /**
- * Fields of requests that name a user: `user` (OpenTxnsRequest, LockRequest) must be the one the call is made for; as
- * `run_as` (CompactRequest) the work is done later, so the caller must be allowed to act for it.
+ * Fields of requests that name a user: `user` (OpenTxnsRequest, LockRequest) must be the one the call is made for, and is
+ * filled in where the request leaves it empty; as `run_as` (CompactRequest) the work is done later, so the caller must be allowed to act for it.
  */
 interface NamesUser {
-  readonly user?: unknown;
+  user?: unknown;
   readonly runAs?: unknown;
 }
 
@@ -41,6 +41,7 @@ export async function identification(options: ServeOptions): Promise<Identify> {
     if (tokens === undefined && !hasCertificates) {
       const user = wanted ?? named;
       mustBe(user, named, 'nobody in particular');
+      if (named === '' && 'user' in request) request.user = user;
       return { caller: undefined, user };
     }
     const caller = callerOf(call, tokens, hasCertificates ? certificateName : undefined);
@@ -48,6 +49,7 @@ export async function identification(options: ServeOptions): Promise<Identify> {
     const ip = peerIp(call.getPeer());
     if (user !== caller) await mayActFor(caller, user, ip);
     mustBe(user, named, caller);
+    if (named === '' && 'user' in request) request.user = user;
     const runAs = nameIn(request.runAs);
     if (runAs !== '' && runAs !== user && runAs !== caller) await mayActFor(caller, runAs, ip);
     return { caller, user };

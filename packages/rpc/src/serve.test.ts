@@ -1,3 +1,4 @@
+import { createConnection, createServer, type Socket } from 'node:net';
 import * as grpc from '@grpc/grpc-js';
 import { systemClock } from '@skep/core';
 import { describe, expect, it } from 'vitest';
@@ -403,6 +404,54 @@ describe('what a server tells', () => {
     expect(failure).toMatchObject({ code: 'LOCK_TIMEOUT', kind: 'conflict', lockId: 9n, blockedBy });
   });
 });
+
+describe('keepalive', () => {
+  it('finds out that the other side is gone without a word', async () => {
+    const { server } = await serving({ checkLock: () => new Promise(() => undefined) });
+    const silent = await silentProxy(server.address);
+    const keepalive = { timeMs: 150, timeoutMs: 150 };
+    const { service, close } = connect(LockServiceService, silent.address, { keepalive, retry: { maxAttempts: 1 } });
+    closeAfterTest(close);
+    await service.unlock(check);
+    const call = service.checkLock(check, { deadlineMs: 20_000 });
+    await sleep(50);
+    silent.fallSilent();
+    const start = systemClock.now();
+    await expect(call).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    expect(systemClock.now() - start).toBeLessThan(3000);
+  });
+});
+
+/** Passes bytes on until it is told to fall silent, as when a machine loses its power: the connections stay open. */
+async function silentProxy(address: string): Promise<{ readonly address: string; fallSilent(): void }> {
+  const sockets = new Set<Socket>();
+  let isSilent = false;
+  const proxy = createServer((near) => {
+    const far = createConnection(Number(address.split(':')[1]), '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ]) {
+      sockets.add(from);
+      from.on('error', () => undefined);
+      from.on('data', (bytes) => {
+        if (!isSilent) to.write(bytes);
+      });
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  closeAfterTest(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  const bound = proxy.address();
+  return {
+    address: `127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}`,
+    fallSilent() {
+      isSilent = true;
+    },
+  };
+}
 
 describe('a client', () => {
   /** A client of an address where nobody listens any more. */
