@@ -1,10 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
-import type { StatementResult } from '@skep/sql';
+import type { ProgressFigures, StatementResult } from '@skep/sql';
 
 /** What a session does for the command line (home.ts opens real ones). */
 export interface CliSession {
   execute(text: string, signal?: AbortSignal): Promise<StatementResult>;
   readonly currentDatabase: string;
+  /** What the running statement has read so far. */
+  readonly progress?: ProgressFigures;
   readonly conf: { get(name: string): string | undefined };
   close(): Promise<void> | void;
 }

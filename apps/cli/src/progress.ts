@@ -1,12 +1,17 @@
 import { type Clock, systemClock } from '@skep/core';
+import type { ProgressFigures } from '@skep/sql';
 import type { CliIo } from './io.js';
 
 /** Long statements show after this time that they run. */
 const QUIET_MS = 1000;
 const STEP_MS = 500;
 
-/** Shows on a terminal how long a statement has been running, until the returned function is called. */
-export function showProgress(io: CliIo, clock: Clock = systemClock): () => void {
+/** Shows on a terminal how long a statement has been running and what it has read, until the returned function is called. */
+export function showProgress(
+  io: CliIo,
+  figures: () => ProgressFigures | undefined = () => undefined,
+  clock: Clock = systemClock,
+): () => void {
   if (io.stderr.isTTY !== true) return () => {};
   const stop = new AbortController();
   const start = clock.now();
@@ -15,7 +20,7 @@ export function showProgress(io: CliIo, clock: Clock = systemClock): () => void 
     await clock.sleep(QUIET_MS, stop.signal);
     for (;;) {
       shown = true;
-      io.stderr.write(`\r\u001b[Krunning ${((clock.now() - start) / 1000).toFixed(1)} s (Ctrl-C stops the statement)`);
+      io.stderr.write(`\r\u001b[K${progressLine((clock.now() - start) / 1000, figures())}`);
       await clock.sleep(STEP_MS, stop.signal);
     }
   };
@@ -25,4 +30,12 @@ export function showProgress(io: CliIo, clock: Clock = systemClock): () => void 
     stop.abort();
     if (shown) io.stderr.write('\r\u001b[K');
   };
+}
+
+function progressLine(seconds: number, figures: ProgressFigures | undefined): string {
+  const read =
+    figures === undefined || figures.ofFiles === 0
+      ? ''
+      : `, ${figures.rows.toLocaleString('en')} rows read, file ${figures.files} of ${figures.ofFiles}`;
+  return `running ${seconds.toFixed(1)} s${read} (Ctrl-C stops the statement)`;
 }

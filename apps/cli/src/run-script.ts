@@ -82,7 +82,7 @@ export class ScriptRunner {
     const start = systemClock.now();
     const abort = new AbortController();
     this.running = abort;
-    const stopProgress = showProgress(this.io);
+    const stopProgress = showProgress(this.io, () => this.session.progress);
     try {
       const result = await this.session.execute(text, abort.signal);
       if (result.messages.length > 0) stopProgress();

@@ -53,7 +53,7 @@ export class Channel {
     const outcome = await this.send(await this.open(), healthCheck, service, {}, deadline, signal);
     if ('failure' in outcome) throw outcome.failure.error;
     if (outcome.response !== HEALTH_SERVING) {
-      throw new UnreachableError(this.address, `${this.address}: ${service} is there but not serving`);
+      throw new UnreachableError(this.address, `${this.address}: ${service || 'the server'} is there but not serving`);
     }
   }
 

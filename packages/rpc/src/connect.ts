@@ -18,8 +18,11 @@ export type ClientOf<D extends ServiceDefinition> = {
 
 export interface Connection<S> {
   readonly service: S;
-  /** Whether the service answers and says it serves (grpc.health.v1), with the reason where it does not. */
-  check(options?: CallOptions): Promise<void>;
+  /**
+   * Whether the service answers and says it serves (grpc.health.v1), with the reason where it does not. `whole`: the server
+   * as such, whatever it serves.
+   */
+  check(options?: CallOptions & { readonly whole?: boolean }): Promise<void>;
   close(): void;
 }
 
@@ -43,9 +46,10 @@ export function connect<D extends ServiceDefinition>(
   }
   return {
     service: service as ClientOf<D>,
-    check: (perCall) => {
+    check: ({ whole = false, ...perCall } = {}) => {
+      const name = whole ? '' : serviceName(definition);
       return new OutgoingCall(channels, clock, options, perCall).within((deadline, signal) =>
-        channels.current.checkHealth(serviceName(definition), deadline, signal),
+        channels.current.checkHealth(name, deadline, signal),
       );
     },
     close: () => channels.close(),
