@@ -47,7 +47,9 @@ export async function main(args: string[]): Promise<number> {
       memory: { type: 'boolean' },
     },
   });
-  if (values.memory) return memory();
+  const wanted = (shape: string, codec: string): boolean =>
+    (values.shape?.includes(shape) ?? true) && (values.codec?.includes(codec) ?? true);
+  if (values.memory) return memory(wanted);
   const rows = Number(values.rows ?? 500_000);
   const rounds = Number(values.rounds ?? 7);
   const codecs = CODECS.filter((codec) => values.codec === undefined || values.codec.includes(codec));

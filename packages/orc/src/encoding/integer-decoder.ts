@@ -1,6 +1,9 @@
 import { ByteCursor } from './byte-cursor.js';
 
 const POWERS_OF_TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+/** By the low three bits of encoded nanoseconds: what the digits are multiplied with, and how large they may be. */
+const NANO_FACTORS = Int32Array.from({ length: 8 }, (_, zeros) => (zeros === 0 ? 1 : 10 ** (zeros + 1)));
+const MOST_DIGITS = NANO_FACTORS.map((factor) => Math.floor(999_999_999 / factor));
 
 /**
  * What the integer run length encodings share: a run is decoded into a small buffer, the read methods hand it out.
@@ -113,6 +116,15 @@ export abstract class IntegerDecoder {
    */
   readNanos(out: Int32Array, from: number, count: number): void {
     for (let at = from, left = count; left > 0; ) {
+      if (this.used === this.runLength) {
+        const straight = this.straightInts(out, at, left);
+        if (straight > 0) {
+          this.narrowNanos(out, at, straight);
+          at += straight;
+          left -= straight;
+          continue;
+        }
+      }
       const taken = this.available(left);
       const start = this.used;
       const { narrow, ints, pairs } = this;
@@ -128,6 +140,18 @@ export abstract class IntegerDecoder {
       left -= taken;
       this.used += taken;
     }
+  }
+
+  /** As readNanos, of values in place; there are fewer digits than zeros leave room for. */
+  private narrowNanos(out: Int32Array, from: number, count: number): void {
+    let excess = 0;
+    for (let i = from; i < from + count; i++) {
+      const zeros = out[i] & 7;
+      const digits = out[i] >>> 3;
+      excess |= MOST_DIGITS[zeros] - digits;
+      out[i] = Math.imul(digits, NANO_FACTORS[zeros]);
+    }
+    if (excess < 0) throw this.input.corrupt('nanoseconds are out of range');
   }
 
   skip(count: number): void {

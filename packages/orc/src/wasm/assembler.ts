@@ -21,11 +21,13 @@ export interface KernelFunction<Name extends string = string> {
   readonly parameters: readonly string[];
   readonly locals: readonly string[];
   readonly longLocals?: readonly string[];
+  readonly vectorLocals?: readonly string[];
   readonly body: readonly Code[];
 }
 
 const I32 = 0x7f;
 const I64 = 0x7e;
+const V128 = 0x7b;
 const NO_RESULT = 0x40;
 const END = 0x0b;
 
@@ -68,9 +70,9 @@ const operation =
   (scope) => [...all(operands, scope), ...code];
 
 const memory =
-  (code: number, alignment: number) =>
+  (...code: number[]) =>
   (offset: number, ...operands: Value[]): Code =>
-  (scope) => [...all(operands, scope), code, alignment, ...unsigned(offset)];
+  (scope) => [...all(operands, scope), ...code, ...unsigned(offset)];
 
 export const add = operation(0x6a);
 export const sub = operation(0x6b);
@@ -101,6 +103,20 @@ export const long =
   (value: number): Code =>
   () => [0x42, ...signed(value)];
 
+/** On vectors of 16 bytes (SIMD): of four int32 or two int64. */
+export const swizzle = operation(0xfd, 0x0e);
+export const vectorAnd = operation(0xfd, 0x4e);
+export const vectorXor = operation(0xfd, 0x51);
+export const splatInts = operation(0xfd, 0x11);
+export const negateInts = operation(0xfd, 0xa1, 1);
+export const shrInts = operation(0xfd, 0xad, 1);
+export const splatLongs = operation(0xfd, 0x12);
+export const negateLongs = operation(0xfd, 0xc1, 1);
+export const shrLongs = operation(0xfd, 0xcd, 1);
+export const vectorOf =
+  (bytes: readonly number[]): Code =>
+  () => [0xfd, 0x0c, ...bytes];
+
 /** Loads (offset, address) and stores (offset, address, value), little endian, of any alignment. */
 export const load8 = memory(0x2d, 0);
 export const load16 = memory(0x2f, 0);
@@ -109,6 +125,8 @@ export const load64 = memory(0x29, 0);
 export const store8 = memory(0x3a, 0);
 export const store32 = memory(0x36, 0);
 export const store64 = memory(0x37, 0);
+export const loadVector = memory(0xfd, 0x00, 0);
+export const storeVector = memory(0xfd, 0x0b, 0);
 
 export const set =
   (name: string, value: Value): Code =>
@@ -160,11 +178,12 @@ const vector = (items: readonly (readonly number[])[]): number[] => [...unsigned
 const section = (id: number, content: readonly number[]): number[] => [id, ...unsigned(content.length), ...content];
 const name = (text: string): number[] => vector([...new TextEncoder().encode(text)].map((byte) => [byte]));
 
-function functionBody({ parameters, locals, longLocals = [], body }: KernelFunction): number[] {
-  const scope: Scope = { locals: [...parameters, ...locals, ...longLocals], labels: [] };
+function functionBody({ parameters, locals, longLocals = [], vectorLocals = [], body }: KernelFunction): number[] {
+  const scope: Scope = { locals: [...parameters, ...locals, ...longLocals, ...vectorLocals], labels: [] };
   const declared = vector([
     [...unsigned(locals.length), I32],
     [...unsigned(longLocals.length), I64],
+    [...unsigned(vectorLocals.length), V128],
   ]);
   // What follows the last statement is never reached: every path answers.
   const content = [...declared, ...all(body, scope), 0x00, END];

@@ -1,5 +1,6 @@
 import { IntegerDecoder } from '../integer-decoder.js';
 import { packedBytes, unpackInts, unpackPairs } from './bit-packing.js';
+import { decodeRuns, usedBytes } from './run-kernels.js';
 import { OVERREAD_BYTES, unpackIntsStraight, unpackLongsStraight } from './unpack-kernels.js';
 import { closestFixedBits, decodeBitWidth } from './widths.js';
 
@@ -44,6 +45,12 @@ export class RleV2Decoder extends IntegerDecoder {
 
   protected override straightInts(out: Int32Array, at: number, room: number): number {
     const { input, signed } = this;
+    const values = decodeRuns('ints', input.bytes, input.at, room, signed ? 1 : 0);
+    if (values !== undefined) {
+      out.set(values, at);
+      input.at += usedBytes();
+      return values.length;
+    }
     const size = this.straightBytes(room);
     if (size === 0) return 0;
     const { bytes, view } = input;
@@ -59,6 +66,12 @@ export class RleV2Decoder extends IntegerDecoder {
   protected override straightLongs(out: Int32Array, at: number, room: number): number {
     if (!this.signed) return 0;
     const { input } = this;
+    const values = decodeRuns('longs', input.bytes, input.at, room, 1);
+    if (values !== undefined) {
+      out.set(values, 2 * at);
+      input.at += usedBytes();
+      return values.length >>> 1;
+    }
     const size = this.straightBytes(room);
     if (size === 0) return 0;
     const { bytes, view } = input;
