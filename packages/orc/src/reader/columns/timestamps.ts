@@ -58,6 +58,14 @@ function toWallTime(
   hybrid: boolean,
 ): void {
   for (let i = 0, at = 0; i < count; i++, at += 2) {
+    const low = halves[at];
+    // From 1970 to 2083, in 32 bits: no fraction to mend, no other calendar.
+    if (halves[at + 1] === low >> 31 && low >= DAY_SECONDS - base) {
+      const instant = (low + base) >>> 0;
+      halves[at] = zone === undefined ? instant : instant + zone.offsetAt(instant);
+      halves[at + 1] = 0;
+      continue;
+    }
     let seconds = halves[at + 1] * TWO_32 + (halves[at] >>> 0) + base;
     if (!(Math.abs(seconds) < Number.MAX_SAFE_INTEGER)) continue;
     if (seconds < 0 && nanos[i] >= MILLISECOND_NANOS) seconds--;
