@@ -44,10 +44,20 @@ async function readersAgree() {
     const python = join(ROOT, '.cache/venv/bin/python');
     const checked = spawnSync(python, [join(ROOT, 'test/interop/orc/check-files.py'), dir], { stdio: 'inherit' });
     const java = javaReads(dir);
-    return java && checked.status === 0;
+    return (await readsOthers(dir, python)) && java && checked.status === 0;
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** Files that pyorc and pyarrow write, with each of their options and of random schemas. */
+async function readsOthers(dir, python) {
+  const folder = join(dir, 'others');
+  console.log('We read files of pyorc and pyarrow:');
+  const wrote = spawnSync(python, [join(ROOT, 'test/interop/orc/write-files.py'), folder], { stdio: 'inherit' });
+  if (wrote.status !== 0) return false;
+  const readFiles = await bundleSource('test/interop/orc/read-files.mjs', 'interop-read-files');
+  return spawnSync(process.execPath, [readFiles, folder], { stdio: 'inherit' }).status === 0;
 }
 
 /** Java's ORC of Hive's jars, which the oracle has fetched, on the same files and on more of types that only it reads. */

@@ -23,7 +23,11 @@ afterEach(async () => {
 
 const folders = (...path: string[]): string[] => {
   const dir = join(home.warehouse, ...path);
-  return existsSync(dir) ? readdirSync(dir).filter((name) => !/^[._]/.test(name)).sort() : [];
+  return existsSync(dir)
+    ? readdirSync(dir)
+        .filter((name) => !/^[._]/.test(name))
+        .sort()
+    : [];
 };
 const lockCount = async (): Promise<number> => (await rows(other, 'show locks')).length - 1;
 
@@ -118,4 +122,262 @@ describe('a transaction of several statements', () => {
     await run(session, 'commit work');
     expect(await read(other)).toEqual(expected);
   });
+});
+
+describe('a statement that fails inside', () => {
+  beforeEach(async () => {
+    await run(session, `create table t (id int, v string) ${acid}`, "insert into t values (1, 'a')");
+    await run(session, 'create table s (id int, v string) stored as orc', "insert into s values (1, 'x'), (1, 'y')");
+  });
+
+  it('is undone as a whole, and the transaction goes on', async () => {
+    await run(session, 'start transaction', "insert into t values (2, 'b')");
+    const before = folders('t');
+    for (const failing of [
+      'insert into t values (1)',
+      'select * from nowhere',
+      'merge into t using s on t.id = s.id when matched then update set v = s.v when not matched then insert values (s.id, s.v)',
+      "from s insert into t select id, v insert into t select id, v where raise_error('no') is null",
+    ]) {
+      await expect(run(session, failing), failing).rejects.toThrow();
+      expect(folders('t'), failing).toEqual(before);
+    }
+    await run(session, "update t set v = 'B' where id = 2", 'commit');
+    expect(await rows(other, 'select * from t order by id')).toEqual(['1\ta', '2\tB']);
+  });
+
+  it('is undone where it is given up', async () => {
+    await run(session, 'start transaction', "insert into t values (2, 'b')");
+    const controller = new AbortController();
+    const holder = home.newSession();
+    await run(holder, `create table w (id int) ${acid}`, 'start transaction', 'insert overwrite table w values (1)');
+    const waiting = session.execute('insert into w values (1)', controller.signal);
+    setTimeout(() => controller.abort(new Error('interrupted')), 100);
+    await expect(waiting).rejects.toThrow('interrupted');
+    await run(holder, 'commit');
+    await run(session, "insert into t values (3, 'c')", 'commit');
+    expect(await rows(other, 'select id from t order by id')).toEqual(['1', '2', '3']);
+    expect(await lockCount()).toBe(0);
+  });
+
+  it('is refused: DDL, a second start, plain tables, writes of READ ONLY; the transaction goes on', async () => {
+    await run(session, 'start transaction', "insert into t values (2, 'b')");
+    for (const ddl of [
+      'create table z (a int)',
+      `create table z ${acid} as select 1 a`,
+      'drop table t',
+      'truncate table t',
+      "alter table t compact 'major'",
+      'alter table t add columns (z int)',
+      'create view w as select 1',
+      'create database d',
+      'msck repair table t',
+      'analyze table t compute statistics',
+      'start transaction',
+    ]) {
+      await expect(run(session, ddl), ddl).rejects.toMatchObject({
+        hiveCode: 20007,
+        message: expect.stringMatching(/is not allowed in a transaction \(txnid:\d+\)/),
+      });
+    }
+    for (const plain of [
+      "insert into s values (3, 'z')",
+      'insert overwrite table s select * from t',
+      'delete from s',
+    ]) {
+      await expect(run(session, plain), plain).rejects.toMatchObject({
+        hiveCode: 20007,
+        message: expect.stringContaining('default.s'),
+      });
+    }
+    expect(await rows(session, 'select count(*) from s')).toEqual(['2']);
+    await run(session, 'commit', 'start transaction read only');
+    expect(await rows(session, 'select count(*) from t')).toEqual(['2']);
+    for (const write of ["insert into t values (3, 'c')", 'delete from t']) {
+      await expect(run(session, write), write).rejects.toMatchObject({ hiveCode: 20007, sqlState: '25006' });
+    }
+    await run(session, 'commit');
+    for (const end of ['commit', 'rollback'])
+      await expect(run(session, end)).rejects.toMatchObject({ hiveCode: 20008 });
+  });
+});
+
+describe('SET AUTOCOMMIT', () => {
+  it('FALSE: queries and writes begin a transaction, COMMIT ends it; definitions commit by themselves', async () => {
+    await run(session, 'set autocommit false', `create table t (id int) ${acid}`);
+    expect(session.openTransaction).toBeUndefined();
+    await run(session, 'insert into t values (1)');
+    expect(session.openTransaction).toBeDefined();
+    await expect(run(session, 'drop table t')).rejects.toMatchObject({ hiveCode: 20007 });
+    await run(session, 'rollback', 'insert into t values (2)', 'commit', 'insert into t values (3)');
+    expect(await rows(other, 'select * from t')).toEqual(['2']);
+    await run(session, 'set autocommit true');
+    expect(session.openTransaction).toBeUndefined();
+    expect(await rows(other, 'select * from t order by id')).toEqual(['2', '3']);
+    await run(session, 'insert into t values (4)');
+    expect(await rows(other, 'select count(*) from t')).toEqual(['3']);
+  });
+});
+
+describe('overwriting inside', () => {
+  it('a full ACID table, and changing it again: deletes and deltas, no base', async () => {
+    await run(
+      session,
+      `create table t (id int, v string) partitioned by (p int) ${acid}`,
+      "insert into t values (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)",
+      'start transaction',
+      "insert into t values (4, 'd', 1)",
+      'insert overwrite table t partition (p) select id * 10, v, p from t where p < 3',
+      "insert into t partition (p=1) values (5, 'e')",
+      "update t set v = 'z' where id in (10, 5)",
+      'insert overwrite table t partition (p=2) select id, v from t where id = 99',
+      'delete from t where p = 3',
+    );
+    await run(other, "insert into t values (6, 'unseen', 3)");
+    const expected = ['5\tz\t1', '10\tz\t1', '40\td\t1'];
+    expect(await rows(session, 'select * from t order by id')).toEqual(expected);
+    await run(session, 'commit');
+    expect(await rows(other, 'select * from t order by id')).toEqual(['5\tz\t1', '6\tunseen\t3', ...expected.slice(1)]);
+    expect(folders('t', 'p=1').filter((name) => name.startsWith('base'))).toEqual([]);
+  });
+
+  it('DELETE without WHERE is undone by ROLLBACK and seen by what follows', async () => {
+    await run(session, `create table t (id int) ${acid}`, 'insert into t values (1), (2)', 'begin', 'delete from t');
+    expect(await rows(session, 'select count(*) from t')).toEqual(['0']);
+    await run(session, 'insert into t values (3)', 'rollback');
+    expect(await rows(session, 'select * from t order by id')).toEqual(['1', '2']);
+    await run(session, 'begin');
+    const { counts } = await session.execute('delete from t');
+    expect(counts?.deleted).toBe(2n);
+    await run(session, 'commit');
+    expect(await rows(other, 'select * from t')).toEqual([]);
+  });
+
+  describe.each(['orc', 'textfile', 'parquet'])('insert-only %s', (format) => {
+    it('a base, to which later statements add', async () => {
+      await run(
+        session,
+        `create table m (id int) ${insertOnly(format)}`,
+        'insert into m values (1)',
+        'start transaction',
+        'insert into m values (2)',
+        'insert overwrite table m values (3), (4)',
+        'insert into m select id + 2 from m',
+      );
+      expect(await rows(session, 'select * from m order by id')).toEqual(['3', '4', '5', '6']);
+      await expect(run(session, 'insert into m select id from m where raise_error(id) is null')).rejects.toThrow();
+      await expect(
+        run(session, 'insert overwrite table m select id from m where raise_error(id) is null'),
+      ).rejects.toThrow();
+      expect(await rows(session, 'select * from m order by id')).toEqual(['3', '4', '5', '6']);
+      await run(session, 'insert overwrite table m select id * 10 from m', 'insert into m values (7)');
+      expect(await rows(session, 'select * from m order by id')).toEqual(['7', '30', '40', '50', '60']);
+      await run(session, 'commit');
+      expect(await rows(other, 'select * from m order by id')).toEqual(['7', '30', '40', '50', '60']);
+      await run(other, 'start transaction', 'delete from m', 'rollback');
+      expect(await rows(session, 'select count(*) from m')).toEqual(['5']);
+    });
+
+    it('rows that the snapshot does not see are not hidden by the base', async () => {
+      await run(session, `create table m (id int) ${insertOnly(format)}`, 'insert into m values (1)');
+      await run(session, 'start transaction', 'select * from m');
+      await run(other, 'insert into m values (2)');
+      await expect(run(session, 'insert overwrite table m select id * 10 from m')).rejects.toMatchObject({
+        code: 'TXN_CONFLICT',
+        message: expect.stringMatching(/default\/m committed by \[txnid:\d+\]/),
+      });
+      await run(session, 'rollback');
+      expect(await rows(session, 'select * from m order by id')).toEqual(['1', '2']);
+    });
+  });
+});
+
+describe('LOAD DATA inside', () => {
+  it('keeps the files where they were until the commit', async () => {
+    await run(
+      session,
+      'create table src (id int) stored as orc',
+      'insert into src values (1), (2)',
+      `create table t (id int) ${acid}`,
+      'insert into t values (9)',
+    );
+    const source = join(home.warehouse, 'src');
+    const load = `load data inpath '${source}'`;
+    await run(session, 'begin', `${load} into table t`, 'delete from t where id = 1');
+    expect(await rows(session, 'select * from t order by id')).toEqual(['2', '9']);
+    await run(session, 'rollback');
+    expect(readdirSync(source)).toEqual(['000000_0']);
+    await run(session, 'begin', `${load} overwrite into table t`, 'update t set id = 3 where id = 2', 'commit');
+    expect(await rows(other, 'select * from t order by id')).toEqual(['1', '3']);
+    expect(readdirSync(source)).toEqual([]);
+  });
+});
+
+describe('compaction', () => {
+  const statements = [
+    'start transaction',
+    "insert into t values (2, 'b'), (3, 'c'), (4, 'd')",
+    "update t set v = 'x' where id in (1, 2)",
+    'delete from t where id = 3',
+    "update t set v = 'y' where id = 2",
+  ];
+  const expected = ['1\tx', '2\ty', '4\td'];
+
+  it.each(['minor', 'major'])('%s of what several statements wrote', async (type) => {
+    await run(
+      session,
+      `create table t (id int, v string) ${acid}`,
+      "insert into t values (1, 'a')",
+      ...statements,
+      'commit',
+    );
+    const before = await rows(session, 'select row__id, * from t order by id');
+    await run(session, `alter table t compact '${type}'`);
+    await home.compactor.runWorkerOnce();
+    await home.compactor.runCleanerOnce();
+    expect(folders('t').every((name) => /_v\d+$/.test(name))).toBe(true);
+    expect(await rows(session, 'select row__id, * from t order by id')).toEqual(before);
+    await run(session, "update t set v = 'z' where id = 4", 'delete from t where id = 1');
+    expect(await rows(session, 'select * from t order by id')).toEqual(['2\ty', '4\tz']);
+  });
+
+  it('minor of a single transaction: rows that it deleted itself do not come back', async () => {
+    await run(session, `create table t (id int, v string) ${acid}`, ...statements, 'commit');
+    await run(session, "alter table t compact 'minor'");
+    await home.compactor.runWorkerOnce();
+    await home.compactor.runCleanerOnce();
+    expect(folders('t')).toHaveLength(1);
+    expect(await rows(session, 'select * from t order by id')).toEqual(expected.slice(1));
+  });
+
+  it('while it is open: its snapshot keeps its files, its own writes come after', async () => {
+    await run(session, `create table t (id int, v string) ${acid}`, "insert into t values (1, 'a')");
+    await run(session, ...statements);
+    await run(other, "insert into t values (8, 'other')", "alter table t compact 'major'");
+    await home.compactor.runWorkerOnce();
+    await home.compactor.runCleanerOnce();
+    expect(await rows(session, 'select * from t order by id')).toEqual(expected);
+    await run(session, 'delete from t where id = 4', 'commit');
+    expect(await rows(other, 'select * from t order by id')).toEqual([...expected.slice(0, 2), '8\tother']);
+    await run(other, "alter table t compact 'major'");
+    await home.compactor.runWorkerOnce();
+    await home.compactor.runCleanerOnce();
+    expect(await rows(session, 'select * from t order by id')).toEqual([...expected.slice(0, 2), '8\tother']);
+  });
+});
+
+it('a query whose rows are read later has the rows of its time, and ends with the transaction', async () => {
+  await run(session, `create table t (id int) ${acid}`, 'insert into t values (1)', 'start transaction');
+  const early = await session.execute('select * from t');
+  const late = await session.execute('select * from t');
+  await run(session, 'insert into t values (2)', 'delete from t where id = 1');
+  let count = 0;
+  for await (const batch of early.batches ?? []) count += batch.length;
+  expect(count).toBe(1);
+  await run(session, 'rollback');
+  await expect(
+    (async () => {
+      for await (const _ of late.batches ?? []);
+    })(),
+  ).rejects.toThrow(/ended before all rows/);
 });

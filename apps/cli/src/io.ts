@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { ConnectOptions } from '@skep/rpc';
 import type { ProgressFigures, StatementResult } from '@skep/sql';
 
 /** What a session does for the command line (home.ts opens real ones). */
@@ -7,6 +8,8 @@ export interface CliSession {
   readonly currentDatabase: string;
   /** What the running statement has read so far. */
   readonly progress?: ProgressFigures;
+  /** The transaction over several statements that is open, if one is; `isLost`: it was aborted, and waits for ROLLBACK. */
+  readonly openTransaction?: { readonly txnId: bigint; readonly isLost: boolean } | undefined;
   readonly conf: { get(name: string): string | undefined };
   close(): Promise<void> | void;
 }
@@ -17,14 +20,18 @@ export interface CliHome {
 }
 
 export interface HomeOptions {
-  /** Absent: SKEP_HOME, or .skep in the current folder. */
-  readonly path?: string;
+  /** --metastore. Absent: SKEP_METASTORE, hive-site.xml, or the embedded home. */
+  readonly metastore?: string;
+  readonly connect?: ConnectOptions;
   readonly warehouse?: string;
   readonly hiveconf: Readonly<Record<string, string>>;
   readonly hivevar: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly backgroundCompaction: boolean;
+  /** What goes wrong in the background. */
   readonly log: (message: string) => void;
+  /** What the user should know at the start. */
+  readonly notice: (message: string) => void;
 }
 
 /** The outside of the command line: what a test replaces. */
@@ -45,7 +52,7 @@ export function processIo(): CliIo {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    openHome: async (options) => (await import('./home.js')).openHome(options),
+    openHome: async (options) => (await import('./open-home.js')).openHomeOrMetastore(options),
     onInterrupt(callback) {
       process.on('SIGINT', callback);
       return () => {

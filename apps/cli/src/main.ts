@@ -1,26 +1,20 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
+import { addClientFlags, type ClientFlags, connectOptions, withUser } from './commands/client-flags.js';
 import { errorLine, errorStack, UsageError } from './error-line.js';
-import { type CliIo, processIo } from './io.js';
+import { type CliIo, type CliSession, processIo } from './io.js';
+import { logFile } from './log-file.js';
 import { OUTPUT_FORMATS, type OutputFormat } from './output/rows.js';
 import { type RunOptions, readScript, ScriptRunner } from './run-script.js';
+import { addServiceCommands } from './service-commands.js';
 import { version } from './version.js';
 
-/** Statements may name it: `dfs -ls ${hiveconf:hive.metastore.warehouse.dir}`. */
 const WAREHOUSE_DIR = 'hive.metastore.warehouse.dir';
 
 const homePath = (io: CliIo): string => resolve(io.env.SKEP_HOME ?? '.skep');
 
-/** A warehouse is a folder of this machine, as a path or a file: URI. */
-function localPath(location: string): string {
-  const path = location.replace(/^file:(\/\/(localhost)?(?=\/))?/, '');
-  if (/^[a-z][a-z0-9+.-]+:/i.test(path))
-    throw new UsageError(`warehouse ${location}: only local folders are supported`);
-  return resolve(path);
-}
-
 /** What the options of `skep` itself say. */
-interface ShellOptions {
+interface ShellOptions extends ClientFlags {
   readonly execute?: string[];
   readonly file?: string[];
   readonly format?: OutputFormat;
@@ -41,7 +35,10 @@ Examples:
   skep -e "select * from emp" --format json
   skep dump .skep/warehouse/emp                what is in the bucket files of a table
   skep read .skep/warehouse/emp                the rows of a table's folder, without a metastore
-  skep config hive.txn.timeout                 what a parameter means`;
+  skep config hive.txn.timeout                 what a parameter means
+  skep metastore --db sqlite:.skep/metastore.db                     the services for other processes, over gRPC
+  skep compactor --metastore HOST:PORT                              compactions for that metastore
+  skep --metastore HOST:PORT -e "show compactions"                  statements on it`;
 
 const pair =
   (option: string) =>
@@ -96,6 +93,7 @@ function commandLine(io: CliIo, exit: (code: number) => void): Command {
     )
     .option('-d, --define <name=value>', 'the same as --hivevar', pair('--define'))
     .option('--warehouse <uri>', 'where databases and tables are kept, instead of the home')
+    .option('--metastore <address>', 'work on a running metastore, HOST:PORT[,HOST:PORT] (or SKEP_METASTORE)')
     .option('--force', 'go on after a statement that failed')
     .option('-v, --verbose', 'statements as they run, stack traces of errors')
     .addHelpText('after', EXAMPLES)
@@ -104,7 +102,9 @@ function commandLine(io: CliIo, exit: (code: number) => void): Command {
     .exitOverride()
     .allowExcessArguments(false)
     .action(async () => exit(await runStatements(io, program.opts<ShellOptions>())));
+  addClientFlags(program);
   addCommands(program, io);
+  addServiceCommands(program, io);
   return program;
 }
 
@@ -153,17 +153,20 @@ const formatOf = (io: CliIo, options: ShellOptions): OutputFormat =>
 async function runStatements(io: CliIo, options: ShellOptions): Promise<number> {
   const scripts = scriptsOf(io, options);
   const interactive = scripts === undefined;
-  const asked = options.warehouse ?? options.hiveconf?.[WAREHOUSE_DIR];
-  const warehouse = asked === undefined ? resolve(homePath(io), 'warehouse') : localPath(asked);
+  const warehouse = options.warehouse ?? options.hiveconf?.[WAREHOUSE_DIR];
+  const notice = (message: string) => {
+    io.stderr.write(`${message}\n`);
+  };
   const home = await io.openHome({
-    warehouse,
-    hiveconf: { ...options.hiveconf, [WAREHOUSE_DIR]: warehouse },
+    ...(options.metastore === undefined ? {} : { metastore: options.metastore }),
+    connect: connectOptions(options, io.env),
+    ...(warehouse === undefined ? {} : { warehouse }),
+    hiveconf: options.hiveconf ?? {},
     hivevar: { ...options.hivevar, ...options.define },
-    env: io.env,
+    env: withUser(io.env, options.user),
     backgroundCompaction: true,
-    log: (message) => {
-      io.stderr.write(`${message}\n`);
-    },
+    log: options.verbose === true ? notice : logFile(resolve(homePath(io), 'skep.log')),
+    notice,
   });
   try {
     const session = await home.newSession();
@@ -172,9 +175,13 @@ async function runStatements(io: CliIo, options: ShellOptions): Promise<number> 
     const runner = new ScriptRunner(io, session, run);
     try {
       if (options.database !== undefined) await session.execute(`use \`${options.database.replaceAll('`', '``')}\``);
-      if (scripts !== undefined) return await runScripts(io, runner, scripts);
+      if (scripts !== undefined) {
+        const exitCode = await runScripts(io, runner, scripts);
+        return leavesTransaction(io, session) ? 1 : exitCode;
+      }
       const { runShell } = await import('./shell.js');
       await runShell(io, session, runner, resolve(homePath(io), 'history'));
+      leavesTransaction(io, session);
       return 0;
     } finally {
       await session.close();
@@ -182,6 +189,13 @@ async function runStatements(io: CliIo, options: ShellOptions): Promise<number> 
   } finally {
     await home.close();
   }
+}
+
+/** What was not committed is rolled back when the session is closed: said aloud, because it is likely not what was meant. */
+function leavesTransaction(io: CliIo, { openTransaction }: CliSession): boolean {
+  if (openTransaction === undefined) return false;
+  io.stderr.write(`Transaction txnid:${openTransaction.txnId} was not committed: it is rolled back\n`);
+  return true;
 }
 
 interface NamedScript {

@@ -67,6 +67,7 @@ export class ScriptRunner {
     } catch (error) {
       this.failures++;
       this.report(error, file === undefined ? '' : `${file}:${statement.line}`);
+      if (this.options.force) this.tellTransaction();
       return 'failed';
     }
   }
@@ -75,6 +76,18 @@ export class ScriptRunner {
   report(error: unknown, origin = ''): void {
     this.io.stderr.write(`${errorLine(error, origin)}\n`);
     if (this.options.verbose && !(error instanceof UsageError)) this.io.stderr.write(`${errorStack(error)}\n`);
+  }
+
+  /** What became of the transaction that a failed statement was in, where more statements may follow. */
+  private tellTransaction(): void {
+    const { openTransaction } = this.session;
+    if (openTransaction === undefined) return;
+    const { txnId, isLost } = openTransaction;
+    this.io.stderr.write(
+      isLost
+        ? `Transaction txnid:${txnId} is rolled back as a whole: ROLLBACK to go on\n`
+        : `Transaction txnid:${txnId} is still open: only this statement was undone\n`,
+    );
   }
 
   private async execute(text: string): Promise<void> {

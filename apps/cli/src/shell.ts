@@ -86,7 +86,9 @@ class Shell {
 
   private prompt(): void {
     if (this.closed) return;
-    const first = `skep (${this.session.currentDatabase})> `;
+    const { currentDatabase, openTransaction } = this.session;
+    const mark = openTransaction === undefined ? '' : openTransaction.isLost ? '!' : '*';
+    const first = `skep (${currentDatabase})${mark}> `;
     this.lines.setPrompt(this.pending === '' ? first : '> '.padStart(first.length));
     this.lines.prompt();
   }

@@ -1,3 +1,5 @@
+import { TRANSACTION_TABLES } from './transaction-tables.js';
+
 /** A table that skep makes and Hive takes over: statements up to each stage, and what Hive does with it then. */
 export interface InteropTable {
   readonly name: string;
@@ -250,4 +252,13 @@ const many: InteropTable = {
   ],
 };
 
-export const INTEROP_TABLES: readonly InteropTable[] = [emp, transStudent, tableName, parts, types, wideTimes, many];
+export const INTEROP_TABLES: readonly InteropTable[] = [
+  emp,
+  transStudent,
+  tableName,
+  parts,
+  types,
+  wideTimes,
+  many,
+  ...TRANSACTION_TABLES,
+];

@@ -25,8 +25,7 @@ export function mayDeleteOwnRows({ deltas }: AcidState): boolean {
 
 /**
  * The rows of a merge of rows and deletes (`keep: all`) without those that the write that made them deleted again: nobody ever
- * sees these. In a minor compaction both go, row and delete. (Hive keeps both; but where the result is of one write only, its
- * reader takes no delete of that write into account.)
+ * sees these. In a minor compaction both go, row and delete. (Hive keeps both.)
  */
 export class RowsThatLast {
   /** The last delete of a row by its own write: where there is such a row, it comes next. */

@@ -12,8 +12,8 @@ import {
   resolveDefaults,
   withConstraintColumns,
 } from './insert-query.js';
-import type { ReadEntity, WriteEntity } from './lock-plan.js';
-import { deleteAllRows, overwritesByDeletes, refuseOverwriteOfUnseen } from './overwrite.js';
+import type { ReadEntity, WriteEntity, WriteKind } from './lock-plan.js';
+import { deleteAllRows, overwriteKind, overwritesByDeletes, refuseOverwriteOfUnseen } from './overwrite.js';
 import { nameOf } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
@@ -79,7 +79,7 @@ async function runInserts(
       }
       return {
         reads: prepared.flatMap((leg): readonly ReadEntity[] => leg.analysis.reads),
-        writes: prepared.map(writeEntity),
+        writes: prepared.map((leg) => writeEntity(leg, overwriteKind(transaction, leg.shape.table))),
         run: async (running) => {
           let inserted = 0n;
           for (const leg of prepared) inserted += await runLeg(context, running, leg, signal);
@@ -96,11 +96,11 @@ function partitionName(shape: InsertShape): string | undefined {
   return nameOf(shape.table, shape.partition.map(String));
 }
 
-function writeEntity(leg: PreparedInsert): WriteEntity {
+function writeEntity(leg: PreparedInsert, overwriting: WriteKind = 'insert-overwrite'): WriteEntity {
   const name = partitionName(leg.shape);
   return {
     table: leg.shape.table,
-    kind: leg.overwrite ? 'insert-overwrite' : 'insert',
+    kind: leg.overwrite ? overwriting : 'insert',
     ...(name === undefined ? {} : { partitions: [name] }),
     dynamicPartitions: leg.shape.dynamicKeys.length > 0,
   };

@@ -9,7 +9,7 @@ import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError, UnsupportedError } from './errors.js';
 import { formatOf } from './file-format.js';
 import { isFullAcid, isTransactional } from './lock-plan.js';
-import { deleteAllRows, overwritesByDeletes, refuseOverwriteOfUnseen } from './overwrite.js';
+import { deleteAllRows, overwriteKind, overwritesByDeletes, refuseOverwriteOfUnseen } from './overwrite.js';
 import { dropPartitionsOnRollback } from './partition-rollback.js';
 import { nameOf, newPartition, partitionValues, specText } from './partitions.js';
 import type { StatementResult } from './result.js';
@@ -30,7 +30,7 @@ export async function loadData(
 ): Promise<StatementResult> {
   return await runStatement(
     context,
-    async () => {
+    async (transaction) => {
       const table = await resolveTable(context, statement.table);
       if (formatOf(table.sd?.inputFormat ?? '') === undefined)
         throw new UnsupportedError(`LOAD DATA into a table whose files are ${table.sd?.inputFormat}`);
@@ -53,15 +53,15 @@ export async function loadData(
         writes: [
           {
             table,
-            kind: statement.overwrite ? 'insert-overwrite' : 'insert',
+            kind: statement.overwrite ? overwriteKind(transaction, table) : 'insert',
             ...(name === undefined ? {} : { partitions: [name] }),
           },
         ],
-        run: async (transaction) => {
-          const location = await targetLocation(context, transaction, table, partition);
+        run: async (running) => {
+          const location = await targetLocation(context, running, table, partition);
           if (isTransactional(table))
-            await loadTransactional(context, transaction, table, partition, location, sources, statement);
-          else await loadPlain(context, transaction, location, sources, statement);
+            await loadTransactional(context, running, table, partition, location, sources, statement);
+          else await loadPlain(context, running, location, sources, statement);
           return done;
         },
       };

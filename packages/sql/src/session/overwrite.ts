@@ -3,7 +3,7 @@ import { ValidTxnList, ValidWriteIdList } from '@skep/core';
 import type { Partition, Table } from '@skep/rpc';
 import type { SessionContext } from './context.js';
 import { conflictError } from './explicit-transaction.js';
-import { isFullAcid, isInsertOnly } from './lock-plan.js';
+import { isFullAcid, isInsertOnly, type WriteKind } from './lock-plan.js';
 import type { StatementTransaction } from './statement-transaction.js';
 import { tableSchema } from './table-scan.js';
 import type { TableWriter } from './table-writer.js';
@@ -15,6 +15,10 @@ import type { TableWriter } from './table-writer.js';
  */
 export const overwritesByDeletes = (transaction: StatementTransaction, table: Table): boolean =>
   transaction.isExplicit && isFullAcid(table);
+
+/** Deletes leave alone what they do not see, so that nobody has to be kept out: readers of the table go on until the commit. */
+export const overwriteKind = (transaction: StatementTransaction, table: Table): WriteKind =>
+  overwritesByDeletes(transaction, table) ? 'update' : 'insert-overwrite';
 
 /** Deletes all rows that the running statement sees in some folders of a full ACID table. Answers how many. */
 export async function deleteAllRows(
