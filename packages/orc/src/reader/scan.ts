@@ -6,12 +6,12 @@ import type { StatisticsOrigin } from '../sarg/value-range.js';
 import { timeZone } from '../time/time-zone.js';
 import type { TypeDescription } from '../type-description.js';
 import { allRows } from './columns/rows.js';
-import type { Fetching, FetchingItems } from './fetching.js';
+import { type Ahead, begin, type Fetching, type FetchingItems, finish } from './fetching.js';
 import type { FileTail } from './file-tail.js';
 import type { OrcBatch, ReadOptions } from './options.js';
 import { fileColumns, type ReadColumn } from './projection.js';
 import { type BoundSarg, readIndexes, searchedIds, selectGroups, stripeMayMatch } from './pruning.js';
-import { type GroupRange, loadSegment, type OpenStripe, segmentBytes } from './segment.js';
+import { fetchSegment, type GroupRange, type OpenStripe, openSegment, type Segment, segmentBytes } from './segment.js';
 import { readStripeLayout, type StripeInformation } from './stripe.js';
 
 const DEFAULT_BATCH_ROWS = 8192;
@@ -40,13 +40,26 @@ export function* scan(
 ): FetchingItems<OrcBatch> {
   const statistics =
     sarg === undefined ? [] : yield* readStripeStatistics(file.tail, file.encryption, new Set(searchedIds(sarg)));
-  for (const [number, stripe] of file.stripes.entries()) {
-    if (!isInRange(stripe, number, options) || stripe.numberOfRows === 0) continue;
-    if (sarg !== undefined && !stripeMayMatch(sarg, statistics[number], stripe.numberOfRows)) continue;
+  const wanted = file.stripes
+    .map((information, number) => ({ information, number }))
+    .filter(
+      ({ information, number }) =>
+        isInRange(information, number, options) &&
+        information.numberOfRows > 0 &&
+        (sarg === undefined || stripeMayMatch(sarg, statistics[number], information.numberOfRows)),
+    );
+  const prepare = (index: number) => {
+    const { information, number } = wanted[index];
+    return prepareStripe(file, root, sarg, options, information, number);
+  };
+  let ahead: Ahead<PreparedStripe | undefined> | undefined;
+  for (const [index, { information, number }] of wanted.entries()) {
     try {
-      yield* scanStripe(file, root, sarg, options, stripe, number);
+      const prepared = yield* finish<PreparedStripe | undefined>(ahead ?? { computation: prepare(index) });
+      const next = index + 1 < wanted.length ? prepare(index + 1) : undefined;
+      ahead = prepared && (yield* readStripe(prepared, root, options, next));
     } catch (error) {
-      throw located(error, file.tail.path, stripe.offset, number);
+      throw located(error, file.tail.path, information.offset, number);
     }
   }
 }
@@ -67,26 +80,36 @@ function located(error: unknown, path: string, offset: number, stripe: number): 
   return error;
 }
 
-function* scanStripe(
+/** A stripe of which some rows are to be read, and the bytes of the first of them. */
+interface PreparedStripe {
+  readonly stripe: OpenStripe;
+  readonly segments: readonly GroupRange[];
+  readonly first: Segment;
+  /** Of a row group. */
+  readonly stride: number;
+}
+
+/** Undefined when no row group can match. */
+function* prepareStripe(
   file: ScannedFile,
   root: ReadColumn,
   sarg: BoundSarg | undefined,
   options: ReadOptions,
   information: StripeInformation,
   number: number,
-): FetchingItems<OrcBatch> {
+): Fetching<PreparedStripe | undefined> {
   const { tail, schema } = file;
   const layout = yield* readStripeLayout(tail, information, schema.maximumId + 1, file.encryption, number);
   const stride = file.rowIndexStride;
   const selected = sarg === undefined || stride === 0 ? undefined : yield* selectGroups(sarg, tail, layout, stride);
-  if (selected?.every((group) => !group)) return;
+  if (selected?.every((group) => !group)) return undefined;
   const whole: OpenStripe = {
     tail,
     schema,
     layout,
     name: `stripe ${number}`,
     context: {
-      zone: timeZone(layout.writerTimezone ?? file.defaultTimezone),
+      zone: timeZone(layout.writerTimezone ?? file.defaultTimezone, file.origin.writer === 'cpp' ? 'whole' : 'java'),
       hybrid: file.origin.hybrid,
       decimal64: file.decimal64,
       dictionaries: new Map(),
@@ -100,18 +123,38 @@ function* scanStripe(
   const split = pruned || segmentBytes(whole, root, { first: 0, end: 1 }) > segmentLimit;
   const stripe = split ? yield* withRowIndex(whole, root, stride) : whole;
   const groups = stripe === whole || selected === undefined ? [{ first: 0, end: stripe.groups }] : runs(selected);
+  const parts = groups.flatMap((range) => segments(stripe, root, range, segmentLimit));
+  return { stripe, segments: parts, first: yield* fetchSegment(stripe, root, parts[0]), stride };
+}
+
+/** A stripe's batches. The next segment, and then the next stripe's first one, is fetched while rows are decoded. */
+function* readStripe(
+  { stripe, segments, first, stride }: PreparedStripe,
+  root: ReadColumn,
+  options: ReadOptions,
+  nextStripe: Fetching<PreparedStripe | undefined> | undefined,
+): FetchingItems<OrcBatch, Ahead<PreparedStripe | undefined> | undefined> {
+  const { numberOfRows, firstRow } = stripe.layout.stripe;
   const batchRows = Math.max(1, options.batchSize ?? DEFAULT_BATCH_ROWS);
-  for (const segment of groups.flatMap((range) => segments(stripe, root, range, segmentLimit))) {
+  let segment: Segment | undefined = first;
+  for (let part = 1; ; part++) {
     const scratch = new Scratch();
     try {
-      const reader = yield* loadSegment(stripe, root, segment, scratch);
-      const end = segment.end >= stripe.groups ? information.numberOfRows : segment.end * stride;
+      const reader = openSegment(stripe, root, segment, scratch);
+      const { groups } = segment;
+      segment = undefined;
+      const end = groups.end >= stripe.groups ? numberOfRows : groups.end * stride;
       const limit = batchLimit(stripe, batchRows);
-      for (let row = segment.first * stride; row < end; ) {
+      const isLast = part === segments.length;
+      const next = isLast ? undefined : yield* begin(fetchSegment(stripe, root, segments[part]));
+      const ahead = isLast && nextStripe !== undefined ? yield* begin(nextStripe) : undefined;
+      for (let row = groups.first * stride; row < end; ) {
         const length = Math.min(limit, end - row);
-        yield { rowNumber: information.firstRow + row, length, root: reader(allRows(length)) };
+        yield { rowNumber: firstRow + row, length, root: reader(allRows(length)) };
         row += length;
       }
+      if (next === undefined) return ahead;
+      segment = yield* finish(next);
     } finally {
       scratch.release();
     }

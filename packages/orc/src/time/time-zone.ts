@@ -2,9 +2,9 @@ import { UnknownTimeZoneError } from '../errors.js';
 import { DAY_SECONDS, gregorianDate, gregorianDay } from './calendar.js';
 
 /**
- * Offsets of a time zone as java.util.TimeZone has them, which is what Java's writer used: before 1900 the standard offset
- * of today (sun.util.calendar.ZoneInfo: rawOffset), later the zone's history, and its last rule for ever. Taken from Intl,
- * kept as a growing table of transitions.
+ * Offsets of a time zone as the writer had them: its history, and its last rule for ever. Java (java.util.TimeZone) has the
+ * standard offset of today before 1900 (sun.util.calendar.ZoneInfo: rawOffset), the C++ writer the whole history, and before it the
+ * local mean time. Taken from Intl, kept as a growing table of transitions.
  */
 export class TimeZone {
   /** Transitions in ascending order: from starts[i] on (seconds UTC) the offset is offsets[i]. */
@@ -23,12 +23,14 @@ export class TimeZone {
     readonly name: string,
     /** The offset at an instant, slow. */
     private readonly ask: (instant: number) => number,
+    private readonly history: ZoneHistory,
   ) {}
 
   /** Seconds east of UTC at an instant (seconds since 1970-01-01 UTC, no fraction). */
   offsetAt(instant: number): number {
     if (instant >= this.from && instant < this.until) return this.offset;
-    if (instant < EARLIEST) {
+    if (instant < WHOLE_EARLIEST && this.history === 'whole') return this.offsetAt(WHOLE_EARLIEST);
+    if (instant < EARLIEST && this.history === 'java') {
       this.raw ??= this.rawOffset();
       return this.raw;
     }
@@ -121,9 +123,14 @@ export class TimeZone {
   }
 }
 
+/** Whose rules hold before 1900. */
+export type ZoneHistory = 'java' | 'whole';
+
 const PROBE_SECONDS = 15 * DAY_SECONDS;
 /** 1900-01-01 00:00:00 UTC: java.util.TimeZone knows no history before. */
 const EARLIEST = -2_208_988_800;
+/** No zone had anything but local mean time before. */
+const WHOLE_EARLIEST = gregorianDay(1800, 1, 1) * DAY_SECONDS;
 /** In the future of every time zone database that changes of standard offsets are in, near enough to have Ramadan in its tables. */
 const RAW_YEAR = 2035;
 /** From here on the rules of the last 400 years repeat: the Gregorian cycle is whole weeks. */
@@ -159,15 +166,15 @@ const OLD_IDS: Readonly<Record<string, string>> = {
   SST: 'Pacific/Guadalcanal',
   VST: 'Asia/Ho_Chi_Minh',
 };
-const zones = new Map<string, TimeZone>();
+const zones: Readonly<Record<ZoneHistory, Map<string, TimeZone>>> = { java: new Map(), whole: new Map() };
 
 /** The zone of an IANA or Java id; undefined for UTC, which needs no table. Throws for an id that nobody knows. */
-export function timeZone(name: string): TimeZone | undefined {
+export function timeZone(name: string, history: ZoneHistory = 'java'): TimeZone | undefined {
   if (/^(UTC|GMT|Z|Etc\/UTC|Etc\/GMT|UCT|Etc\/UCT|Zulu|Greenwich)?$/.test(name)) return undefined;
-  const known = zones.get(name);
+  const known = zones[history].get(name);
   if (known !== undefined) return known;
-  const zone = new TimeZone(name, fixedOffset(name) ?? offsetsOfIntl(name));
-  zones.set(name, zone);
+  const zone = new TimeZone(name, fixedOffset(name) ?? offsetsOfIntl(name), history);
+  zones[history].set(name, zone);
   return zone;
 }
 

@@ -81,6 +81,15 @@ describe('time zones', () => {
     expect(timeZone(name)?.offsetAt(at(text))).toBe(offset);
   });
 
+  test('the C++ writer has the whole history (what zoneinfo answers)', () => {
+    const offset = (name: string, text: string) => timeZone(name, 'whole')?.offsetAt(at(text));
+    expect(offset('America/New_York', '1890-01-01T00:00:00Z')).toBe(-18_000);
+    expect(offset('America/New_York', '1850-01-01T00:00:00Z')).toBe(-17_762);
+    expect(offset('America/New_York', '0100-01-01T00:00:00Z')).toBe(-17_762);
+    expect(offset('Asia/Kolkata', '1857-07-07T00:00:00Z')).toBe(21_200);
+    expect(offset('Asia/Kolkata', '2020-07-07T00:00:00Z')).toBe(19_800);
+  });
+
   test('every instant has the offset that Intl gives', () => {
     for (const name of ['Europe/Berlin', 'America/Sao_Paulo', 'Pacific/Apia', 'Africa/Casablanca']) {
       const format = new Intl.DateTimeFormat('sv-SE', { timeZone: name, dateStyle: 'short', timeStyle: 'medium' });
