@@ -1,136 +1,159 @@
-import type { Sarg } from '@skep/orc';
 import type { Table } from '@skep/rpc';
-import type { ExplainStatement, Statement } from '../parse/ast.js';
+import type { ExplainStatement } from '../parse/ast.js';
 import type { TableUse } from '../query.js';
 import type { SessionContext } from './context.js';
-import { planMerge } from './merge.js';
-import { nameOf } from './partitions.js';
+import { UnsupportedError } from './errors.js';
+import { authorizationLines, dependencyJson, lockLines } from './explain-entities.js';
+import { type ExplainedPlan, type ExplainedQuery, explainedPlan, hasPlan } from './explain-plan.js';
+import { factLines, type ScanFacts, scanFacts } from './explain-scan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
-import { analyzeInSession, type SessionAnalysis } from './select.js';
 import type { StatementTransaction } from './statement-transaction.js';
-import { prepareScan } from './table-scan.js';
+import { type PreparedScan, prepareScan } from './table-scan.js';
 import { textResult } from './text-result.js';
-import { type ChangePlan, planDelete, planUpdate } from './update-delete.js';
+
+/** The forms that say something of this engine; each stands alone but for FORMATTED and EXTENDED. */
+const FORMS: ReadonlySet<string> = new Set([
+  'extended',
+  'formatted',
+  'analyze',
+  'dependency',
+  'locks',
+  'authorization',
+]);
 
 /**
  * EXPLAIN: Hive's sections (stages and their plans), with what this engine does in them: the folders, files and delete
- * files a scan reads, partitions it leaves out, the search argument it gives to ORC.
+ * files a scan reads, partitions it leaves out, the search argument it gives to ORC, and the rows that are skipped for it. ANALYZE
+ * runs the query (of a statement that writes: without writing) and says what was read.
  */
 export async function explain(
   context: SessionContext,
   statement: ExplainStatement,
   text: string,
+  signal?: AbortSignal,
 ): Promise<StatementResult> {
   const explained = statement.statement;
-  if (!hasPlan(explained)) return textResult(['Explain'], lines([...stages, `    ${explained.kind}`, '']));
-  return await runStatement(context, async () => {
-    const { analysis, target } = await analysisOf(context, explained, text);
-    return {
-      reads: [],
-      writes: [],
-      run: async (transaction) => {
-        const scans: string[] = [];
-        for (const use of analysis.analyzed.tables) scans.push(...(await scanLines(context, transaction, use)));
-        const plan = [
-          ...stages,
-          ...(target === undefined ? ['    Fetch Operator', '      limit: -1'] : [`    ${target}`]),
-          '      Processor Tree:',
-          ...scans,
-          '        Select Operator',
-          `          expressions: ${analysis.columns.map((column) => `${column.name} (type: ${column.type})`).join(', ')}`,
-          '          ListSink',
-          '',
-        ];
-        return textResult(['Explain'], lines(plan));
-      },
-    };
-  });
+  const refused = statement.mode.find((mode) => !FORMS.has(mode));
+  if (refused !== undefined)
+    throw new UnsupportedError(`EXPLAIN ${refused.toUpperCase()} (a view of Hive's own planner)`);
+  const has = (mode: string) => statement.mode.includes(mode);
+  if (!hasPlan(explained)) {
+    const form = ['analyze', 'dependency', 'locks', 'authorization'].find(has);
+    if (form !== undefined) {
+      throw new UnsupportedError(`EXPLAIN ${form.toUpperCase()} of other statements than queries and DML`);
+    }
+    return has('formatted')
+      ? answer([JSON.stringify(planJson({ [explained.kind]: {} }))])
+      : answer([...stages, `    ${explained.kind}`, '']);
+  }
+  return await runStatement(
+    context,
+    async () => {
+      const plan = await explainedPlan(context, explained, text);
+      // No locks: nothing but the snapshot is looked at. With ANALYZE the query is run as a reader.
+      return {
+        reads: has('analyze') ? plan.reads : [],
+        writes: [],
+        run: async (transaction) => {
+          if (has('locks')) return answer(lockLines(context, plan));
+          if (has('dependency')) return answer([dependencyJson(plan)]);
+          if (has('authorization')) return answer(authorizationLines(context, plan));
+          return answer(await planLines(context, transaction, plan, statement.mode, signal));
+        },
+      };
+    },
+    { signal },
+  );
 }
 
-const lines = (rows: readonly string[]): string[][] => rows.map((row) => [row]);
+const answer = (lines: readonly string[]): StatementResult =>
+  textResult(
+    ['Explain'],
+    lines.map((line) => [line]),
+  );
 
 const stages = ['STAGE DEPENDENCIES:', '  Stage-0 is a root stage', '', 'STAGE PLANS:', '  Stage: Stage-0'];
 
-type Planned = Extract<Statement, { kind: 'query' | 'insert' | 'update' | 'delete' | 'merge' }>;
+const planJson = (stage: object): object => ({
+  'STAGE DEPENDENCIES': { 'Stage-0': { 'ROOT STAGE': 'TRUE' } },
+  'STAGE PLANS': { 'Stage-0': stage },
+});
 
-const hasPlan = (statement: Statement): statement is Planned =>
-  ['query', 'insert', 'update', 'delete', 'merge'].includes(statement.kind);
-
-/** The query behind a statement, and what is done with its rows. */
-async function analysisOf(
-  context: SessionContext,
-  statement: Planned,
-  text: string,
-): Promise<{ analysis: SessionAnalysis; target?: string }> {
-  const named = ({ table, analysis }: ChangePlan, verb: string) => ({
-    analysis,
-    target: `${verb} of ${table.database}.${table.name}`,
-  });
-  switch (statement.kind) {
-    case 'query':
-      return { analysis: await analyzeInSession(context, statement, text) };
-    case 'insert':
-      return { analysis: await analyzeInSession(context, statement.query, text) };
-    case 'update':
-      return named(await planUpdate(context, statement, text), 'Update');
-    case 'delete':
-      return named(await planDelete(context, statement, text), 'Delete');
-    case 'merge':
-      return named(await planMerge(context, statement, text), 'Merge');
-  }
+interface ExplainedRows {
+  readonly query: ExplainedQuery;
+  readonly scans: readonly ScanFacts[];
+  /** ANALYZE: how many rows the query answered. */
+  readonly rows: number | undefined;
 }
 
-async function scanLines(context: SessionContext, transaction: StatementTransaction, use: TableUse): Promise<string[]> {
-  const table = use.handle as Table;
-  const scan = await prepareScan(context, transaction, table, use.predicate, []);
-  const splits = scan.folders.flatMap((folder) => folder.splits);
-  const deletes = new Set(
-    splits.flatMap((split) => ('deletes' in split ? split.deletes.map((file) => file.path) : [])),
-  );
-  const partitions = scan.folders.flatMap(({ partition }) =>
-    partition === undefined ? [] : [nameOf(table, partition.values)],
-  );
+async function planLines(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  plan: ExplainedPlan,
+  mode: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const queries: ExplainedRows[] = [];
+  for (const query of plan.queries) queries.push(await explainQuery(context, transaction, query, mode, signal));
+  if (mode.includes('formatted')) {
+    const operators = queries.map(jsonOf);
+    return [JSON.stringify(planJson(operators.length === 1 ? operators[0] : { queries: operators }))];
+  }
+  return [...stages, ...queries.flatMap(textOf), ''];
+}
+
+async function explainQuery(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  query: ExplainedQuery,
+  mode: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<ExplainedRows> {
+  const { analyzed } = query.analysis;
+  const all = mode.includes('extended');
+  const open = async (use: TableUse, columns: readonly string[]): Promise<PreparedScan> =>
+    await prepareScan(context, transaction, use.handle as Table, use.predicate, columns);
+  const scans = new Map<TableUse, PreparedScan>();
+  if (!mode.includes('analyze')) {
+    for (const use of analyzed.tables) scans.set(use, await open(use, []));
+    return { query, scans: [...scans].map(([use, scan]) => scanFacts(use, scan, { all })), rows: undefined };
+  }
+  const openTable = async (use: TableUse): Promise<PreparedScan> => {
+    const columns = use.columns.map((column) => column.name);
+    const scan = await open(use, columns);
+    scans.set(use, scan);
+    return scan;
+  };
+  let rows = 0;
+  const result = await context.engine.run(analyzed, { openTable, signal });
+  for await (const batch of result.batches) rows += batch.length;
+  const facts = [...scans].map(([use, scan]) => scanFacts(use, scan, { all, actual: scan.counts }));
+  return { query, scans: facts, rows };
+}
+
+function textOf({ query: { analysis, target }, scans, rows }: ExplainedRows): string[] {
   return [
-    '        TableScan',
-    `          alias: ${use.alias}`,
-    `          table: ${table.database}.${table.name}`,
-    ...(use.predicate.length === 0
-      ? []
-      : [`          filterExpr: ${use.predicate.map(sargText).join(' and ')} (type: boolean)`]),
-    ...(table.partitionKeys.length === 0
-      ? []
-      : [
-          `          partitions: ${partitions.length} of ${scan.partitionCount}${partitions.length > 0 ? ` (${partitions.slice(0, 20).join(', ')}${partitions.length > 20 ? ', …' : ''})` : ''}`,
-        ]),
-    `          columns: ${use.columns.map((column) => column.name).join(', ') || '(none)'}`,
-    `          files: ${splits.length}, delete files: ${deletes.size}`,
-    ...splits
-      .slice(0, 50)
-      .map(
-        (split) =>
-          `            ${split.kind === 'events' ? split.files.map((f) => f.file.path).join(', ') : split.file.path}`,
-      ),
+    ...(target === undefined ? ['    Fetch Operator', '      limit: -1'] : [`    ${target}`]),
+    '      Processor Tree:',
+    ...scans.flatMap((facts) => ['        TableScan', ...factLines(facts)]),
+    '        Select Operator',
+    `          expressions: ${expressionsOf(analysis)}`,
+    ...(rows === undefined ? [] : [`          rows: ${rows} answered`]),
+    '          ListSink',
   ];
 }
 
-function sargText(sarg: Sarg): string {
-  const literal = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value));
-  switch (sarg.op) {
-    case 'and':
-    case 'or':
-      return `(${sarg.children.map(sargText).join(` ${sarg.op} `)})`;
-    case 'not':
-      return `(not ${sargText(sarg.child)})`;
-    case 'isNull':
-      return `${sarg.column} is null`;
-    case 'in':
-      return `${sarg.column} in (${sarg.literals.map(literal).join(', ')})`;
-    case 'between':
-      return `${sarg.column} between ${literal(sarg.low)} and ${literal(sarg.high)}`;
-    default: {
-      const operators = { equals: '=', nullSafeEquals: '<=>', lessThan: '<', lessThanEquals: '<=' } as const;
-      return `(${sarg.column} ${operators[sarg.op]} ${literal(sarg.literal)})`;
-    }
-  }
+function jsonOf({ query: { analysis, target }, scans, rows }: ExplainedRows): object {
+  return {
+    [target ?? 'Fetch Operator']: {
+      'Processor Tree:': [
+        ...scans.map((facts) => ({ TableScan: facts })),
+        { 'Select Operator': { expressions: expressionsOf(analysis), ...(rows === undefined ? {} : { rows }) } },
+      ],
+    },
+  };
 }
+
+const expressionsOf = ({ columns }: ExplainedQuery['analysis']): string =>
+  columns.map((column) => `${column.name} (type: ${column.type})`).join(', ');

@@ -37,7 +37,7 @@ export async function insert(
   text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
-  return await runInserts(context, [{ target: statement.target, query: statement.query }], text, signal);
+  return await runInserts(context, legsOf(statement), text, signal);
 }
 
 /** FROM s INSERT … SELECT … INSERT … SELECT …: all legs in one transaction, each with its own statement id. */
@@ -47,12 +47,31 @@ export async function multiInsert(
   text: string,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
-  const legs = statement.branches.map(({ target, query }) => ({
-    target,
-    query: { ...query, with: [...statement.with, ...query.with] },
-  }));
-  return await runInserts(context, legs, text, signal);
+  return await runInserts(context, legsOf(statement), text, signal);
 }
+
+/** What an INSERT reads and writes, and the query behind each of its targets. */
+export async function planInserts(
+  context: SessionContext,
+  statement: InsertStatement | MultiInsertStatement,
+  text: string,
+): Promise<readonly { readonly analysis: SessionAnalysis; readonly write: WriteEntity }[]> {
+  const planned: { analysis: SessionAnalysis; write: WriteEntity }[] = [];
+  for (const { target, query } of legsOf(statement)) {
+    if (target.kind === 'directory') throw new UnsupportedError('INSERT OVERWRITE DIRECTORY');
+    const leg = await prepareInsert(context, target, query, text);
+    planned.push({ analysis: leg.analysis, write: writeEntity(leg) });
+  }
+  return planned;
+}
+
+const legsOf = (statement: InsertStatement | MultiInsertStatement): { target: InsertTarget; query: Query }[] =>
+  statement.kind === 'insert'
+    ? [{ target: statement.target, query: statement.query }]
+    : statement.branches.map(({ target, query }) => ({
+        target,
+        query: { ...query, with: [...statement.with, ...query.with] },
+      }));
 
 async function runInserts(
   context: SessionContext,

@@ -275,7 +275,7 @@ function insertValues(table: Table, clause: MergeInsert): Map<string, Expression
   );
 }
 
-function writeEntities(table: Table, clauses: readonly MergeClause[]): WriteEntity[] {
+export function writeEntities(table: Table, clauses: readonly MergeClause[]): WriteEntity[] {
   const kinds = new Set(clauses.map((clause) => (clause.kind === 'insert' ? 'merge-insert' : clause.kind)));
   return [...kinds].map((kind) => ({ table, kind, dynamicPartitions: table.partitionKeys.length > 0 }));
 }

@@ -165,7 +165,7 @@ export class Session {
       case 'show':
         return await show(context, statement);
       case 'explain':
-        return await explain(context, statement, text);
+        return await explain(context, statement, text, signal);
       case 'msck':
         return await msck(context, statement, signal);
       case 'analyze':

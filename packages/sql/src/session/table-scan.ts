@@ -4,7 +4,7 @@ import {
   DeleteCache,
   getAcidState,
   planSplits,
-  type ScanCounts,
+  ScanCounts,
   type ScanOptions,
   scanSplitSync,
 } from '@skep/acid';
@@ -84,6 +84,8 @@ export interface PreparedScan extends TableSource {
   readonly partitionCount: number;
   /** What it has read; told while it does. */
   readonly counts: ScanCounts;
+  /** Which rows a predicate leaves, by statistics and indexes alone: `rows` and `skippedRows`. Undefined: not ORC. */
+  estimate(predicate: readonly Sarg[]): ScanCounts | undefined;
 }
 
 /**
@@ -126,6 +128,7 @@ export async function prepareScan(
     folders,
     partitionCount: partitions.length,
     counts,
+    estimate: (given) => estimate(context, schema, folders, given, scanOptions),
     scan: (request) => scan(context, table, schema, folders, request, scanOptions),
   };
 }
@@ -191,10 +194,7 @@ function scan(
   const scanOptions: ScanOptions = {
     ...options,
     columns: dataColumns.map((name) => schema.fieldNames.indexOf(name)),
-    sarg: {
-      op: 'and',
-      children: fileConjuncts(request.predicate, (column) => schema.fieldNames.includes(column.split('.')[0])),
-    },
+    sarg: fileSarg(schema, request.predicate),
     rowIds: request.columns.includes(rowIdColumn) && !isInsertOnly(table) && isTransactional(table),
     // A delete file that matters to several splits is read once.
     deleteCache: new DeleteCache(deleteEventsInMemory),
@@ -213,6 +213,30 @@ function scan(
     },
   };
 }
+
+function estimate(
+  context: SessionContext,
+  schema: TypeDescription,
+  folders: readonly ScannedFolder[],
+  predicate: readonly Sarg[],
+  options: Pick<ScanOptions, 'schema' | 'writeIds'>,
+): ScanCounts | undefined {
+  if (folders.some(({ files }) => files !== undefined)) return undefined;
+  const counts = new ScanCounts();
+  const sarg = fileSarg(schema, predicate);
+  for (const split of folders.flatMap(({ splits }) => splits)) {
+    // Without a column and without deletes nothing but indexes is read.
+    const alone = 'deletes' in split ? { ...split, deletes: [] } : split;
+    for (const _ of scanSplitSync(context.services.fs, alone, { ...options, columns: [], sarg, counts }));
+  }
+  return counts;
+}
+
+/** The conditions of which the files know something. */
+const fileSarg = (schema: TypeDescription, predicate: readonly Sarg[]): Sarg => ({
+  op: 'and',
+  children: fileConjuncts(predicate, (column) => schema.fieldNames.includes(column.split('.')[0])),
+});
 
 function* scanFolders(
   context: SessionContext,

@@ -174,7 +174,7 @@ function targetTable(statement: UpdateStatement | DeleteStatement, table: Table)
 }
 
 /** Locks: each partition the plan reads, or the table; what it reads besides. */
-function entities(
+export function entities(
   table: Table,
   analysis: SessionAnalysis,
   kind: 'update' | 'delete',
