@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ByteSource, CorruptFileError } from '@skep/core';
+import { BugError, type ByteSource, CorruptFileError } from '@skep/core';
 import { InvalidReadError } from '../errors.js';
 
 /** Bytes [start, end) of a file. */
@@ -14,14 +14,50 @@ export interface ByteRange {
  */
 export type Fetching<T> = Generator<readonly ByteRange[], T, readonly Uint8Array[]>;
 
-/** A Fetching that also hands out items on the way (and is then resumed with nothing). */
-export type FetchingItems<Item> = Generator<readonly ByteRange[] | Item, void, readonly Uint8Array[]>;
+/** A Fetching that also hands out items on the way, and computes ahead (and is then resumed with nothing). */
+export type FetchingItems<Item, T = void> = Generator<
+  readonly ByteRange[] | Item | AheadStep,
+  T,
+  readonly Uint8Array[]
+>;
+
+/** A computation whose bytes are on their way while something else is done. */
+export interface Ahead<T> {
+  readonly computation: Fetching<T>;
+  running?: Promise<void>;
+  outcome?: { readonly value: T } | { readonly error: unknown };
+}
+
+class AheadStep {
+  constructor(
+    readonly ahead: Ahead<unknown>,
+    readonly wait: boolean,
+  ) {}
+}
+
+/** Begins a computation ahead where the source answers later; where it answers at once it is run by `finish`. */
+export function* begin<T>(computation: Fetching<T>): Generator<AheadStep, Ahead<T>, readonly Uint8Array[]> {
+  const ahead: Ahead<T> = { computation };
+  yield new AheadStep(ahead as Ahead<unknown>, false);
+  return ahead;
+}
+
+/** The value of a computation that was begun. */
+export function* finish<T>(ahead: Ahead<T>): Generator<AheadStep, T, readonly Uint8Array[]> {
+  yield new AheadStep(ahead as Ahead<unknown>, true);
+  const { outcome } = ahead;
+  if (outcome === undefined) throw new BugError('a computation ahead was not run');
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+}
 
 /** A source that counts what was read from it. */
 export class MeteredSource {
   bytesRead = 0;
   /** The file's last bytes, which opening it has read: small files are not read again. */
   private tail: Uint8Array = new Uint8Array(0);
+  /** Whether the last bytes had to be waited for: then it is worth asking for the next ones early. */
+  answersLater = false;
   constructor(readonly source: ByteSource) {}
 
   keepTail(bytes: Uint8Array): void {
@@ -41,7 +77,9 @@ export class MeteredSource {
   async read(range: ByteRange): Promise<Uint8Array> {
     const kept = this.kept(range);
     if (kept !== undefined) return kept;
-    return this.checked(range, await this.source.slice(range.start, range.end));
+    const bytes = this.source.slice(range.start, range.end);
+    this.answersLater = !(bytes instanceof Uint8Array);
+    return this.checked(range, await bytes);
   }
 
   private kept({ start, end }: ByteRange): Uint8Array | undefined {
@@ -77,30 +115,65 @@ export async function fetchAsync<T>(source: MeteredSource, computation: Fetching
 }
 
 export function* itemsSync<Item extends object>(source: MeteredSource, items: FetchingItems<Item>): Generator<Item> {
-  let step = items.next();
-  while (!step.done) {
-    if (isRanges(step.value)) step = items.next(step.value.map((range) => source.readSync(range)));
-    else {
-      yield step.value;
-      step = items.next([]);
+  try {
+    let step = items.next();
+    while (!step.done) {
+      if (isRanges(step.value)) step = items.next(step.value.map((range) => source.readSync(range)));
+      else {
+        if (!(step.value instanceof AheadStep)) yield step.value;
+        else if (step.value.wait) runSync(source, step.value.ahead);
+        step = items.next([]);
+      }
     }
+  } finally {
+    items.return();
   }
 }
 
+function runSync(source: MeteredSource, ahead: Ahead<unknown>): void {
+  try {
+    ahead.outcome = { value: fetchSync(source, ahead.computation) };
+  } catch (error) {
+    ahead.outcome = { error };
+  }
+}
+
+/** Of computations ahead, at most the one that was begun last is on its way; it ends before the items do. */
 export async function* itemsAsync<Item extends object>(
   source: MeteredSource,
   items: FetchingItems<Item>,
 ): AsyncGenerator<Item> {
-  let step = items.next();
-  while (!step.done) {
-    if (isRanges(step.value)) {
-      // A source that has its bytes at hand would never let others run.
-      await nextTurn();
-      step = items.next(await Promise.all(step.value.map((range) => source.read(range))));
-    } else {
-      yield step.value;
-      step = items.next([]);
+  let running: Promise<void> | undefined;
+  try {
+    let step = items.next();
+    while (!step.done) {
+      if (isRanges(step.value)) {
+        step = items.next(await Promise.all(step.value.map((range) => source.read(range))));
+      } else if (step.value instanceof AheadStep) {
+        const { ahead, wait } = step.value;
+        if (wait || source.answersLater) running = ahead.running ??= runAsync(source, ahead);
+        if (wait) {
+          await running;
+          // A source that has its bytes at hand would never let others run.
+          await nextTurn();
+        }
+        step = items.next([]);
+      } else {
+        yield step.value;
+        step = items.next([]);
+      }
     }
+  } finally {
+    items.return();
+    await running;
+  }
+}
+
+async function runAsync(source: MeteredSource, ahead: Ahead<unknown>): Promise<void> {
+  try {
+    ahead.outcome = { value: await fetchAsync(source, ahead.computation) };
+  } catch (error) {
+    ahead.outcome = { error };
   }
 }
 

@@ -101,20 +101,32 @@ export function segmentBytes(stripe: OpenStripe, root: ReadColumn, groups: Group
   return sum;
 }
 
-/** Reads the bytes of some row groups; the answer decodes their rows, front to back, as long as `scratch` is not released. */
-export function* loadSegment(
-  stripe: OpenStripe,
-  root: ReadColumn,
-  groups: GroupRange,
-  scratch: Scratch,
-): Fetching<ColumnReader> {
+/** The bytes of some row groups. */
+export interface Segment {
+  readonly groups: GroupRange;
+  readonly planned: readonly PlannedStream[];
+  readonly bytes: readonly Uint8Array[];
+}
+
+/** Reads the bytes of some row groups, behind those of the segment that was opened last. */
+export function* fetchSegment(stripe: OpenStripe, root: ReadColumn, groups: GroupRange): Fetching<Segment> {
   const planned = fileColumns(root).flatMap((type) => planColumn(stripe, type, groups));
   const bytes = yield* fetchRanges(
     planned.map((plan) => missingRange(stripe, plan)),
     FETCH_GAP_BYTES,
   );
+  return { groups, planned, bytes };
+}
+
+/** Decompresses a segment; the answer decodes its rows, front to back, as long as `scratch` is not released. */
+export function openSegment(
+  stripe: OpenStripe,
+  root: ReadColumn,
+  { planned, bytes }: Segment,
+  scratch: Scratch,
+): ColumnReader {
   const loaded = new Map(planned.map((plan, i) => [plan.stream, { plan, bytes: bytes[i] }] as const));
-  return buildReader(stripe, root, (stream, name) => {
+  const reader = buildReader(stripe, root, (stream, name) => {
     const found = loaded.get(stream);
     return (
       found &&
@@ -127,6 +139,9 @@ export function* loadSegment(
       )
     );
   });
+  // All streams are open: what is compressed can go, though readers hold this map.
+  loaded.clear();
+  return reader;
 }
 
 /** What the last segment left of the stream, when this one goes on from there. */
