@@ -37,13 +37,24 @@ const charLiteral = (value: Expr, other: Expr): Expr =>
     ? { ...value, sql: sqlString(value.literal.replace(/ +$/, '')) }
     : value;
 
-/** Comparisons may convert where CAST may not: a date with a number is NULL, not an error. */
+/** Comparisons may convert where CAST may not: a date with a number is false, not an error. */
 function convert(analysis: Analysis, value: Expr, type: HiveType): Expr {
-  if (value.type.kind === 'date' && type.kind === 'double') return derive(value, type, 'CAST(NULL AS DOUBLE)');
+  // A date is no number: NaN equals none, and is not below any.
+  if (value.type.kind === 'date' && type.kind === 'double') {
+    return derive(value, type, `CASE WHEN ${value.sql} IS NOT NULL THEN CAST('nan' AS DOUBLE) END`);
+  }
   return analysis.cast(value, type);
 }
 
 export function compare(analysis: Analysis, operator: ComparisonOperator, a: Expr, b: Expr): Predicate {
+  const unordered = ['array', 'map', 'struct', 'uniontype'].includes(a.type.kind);
+  if (unordered && !['=', '<>', '<=>'].includes(operator)) {
+    throw wrongArguments(
+      analysis.text(b.position),
+      `${operator} does not support ${a.type.kind === 'array' ? 'LIST' : a.type.kind.toUpperCase()} types`,
+      a.position,
+    );
+  }
   const [left, right] = comparable(analysis, a, b);
   const symbol = operator === '<=>' ? 'IS NOT DISTINCT FROM' : operator;
   return {
@@ -60,12 +71,7 @@ export function inList(node: InListExpression, analysis: Analysis, of: AnalyzePa
   return { ...found, sql: `(NOT ${found.sql})`, condition: notCondition(found.condition) };
 }
 
-export function inValues(
-  analysis: Analysis,
-  operand: Expr,
-  items: readonly Expr[],
-  position: Position,
-): Predicate {
+export function inValues(analysis: Analysis, operand: Expr, items: readonly Expr[], position: Position): Predicate {
   let type: HiveType = operand.type;
   for (const item of items) {
     comparable(analysis, operand, item);
@@ -94,13 +100,7 @@ export function between(node: BetweenExpression, analysis: Analysis, of: Analyze
   return { ...found, sql: `(NOT ${found.sql})`, condition: notCondition(found.condition) };
 }
 
-export function betweenValues(
-  analysis: Analysis,
-  operand: Expr,
-  low: Expr,
-  high: Expr,
-  position: Position,
-): Predicate {
+export function betweenValues(analysis: Analysis, operand: Expr, low: Expr, high: Expr, position: Position): Predicate {
   const from = compare(analysis, '>=', operand, low);
   const to = compare(analysis, '<=', operand, high);
   return {

@@ -8,13 +8,15 @@ import type {
   IntervalExpression,
   UnaryExpression,
 } from '../parse/ast-expression.js';
-import { BOOLEAN, typeName, typeOfNode, VOID } from '../types/hive-type.js';
-import { isInteger } from '../types/type-rules.js';
+import { duckTypeName } from '../types/duck-type.js';
+import { BOOLEAN, type HiveType, sameType, typeName, typeOfNode, VOID } from '../types/hive-type.js';
+import { isInteger, isNumeric, isPrimitive } from '../types/type-rules.js';
+import type { Analysis } from './analysis.js';
 import { arithmetic, complement, isArithmetic, negate } from './arithmetic.js';
 import { caseOf } from './case.js';
 import { castFormat } from './cast-format.js';
 import { between, compare, inList, type Predicate } from './comparison.js';
-import { aggregateNotAllowed, semantic } from './errors.js';
+import { aggregateNotAllowed, argumentType, semantic } from './errors.js';
 import type { Expr } from './expr.js';
 import type { AnalyzePart, ExpressionEnvironment } from './expression-environment.js';
 import {
@@ -158,11 +160,27 @@ function unary(node: UnaryExpression, env: ExpressionEnvironment): Predicate {
   }
 }
 
+/** CAST to a nested type only passes on what has that type already; of a number or a boolean there is no date. */
+function convertedTo(analysis: Analysis, value: Expr, type: HiveType): Expr {
+  if (!isPrimitive(type) && value.type.kind !== 'void' && !sameType(value.type, type)) {
+    return { ...value, type, sql: `CAST(NULL AS ${duckTypeName(type)})` };
+  }
+  if (type.kind === 'date' && (isNumeric(value.type) || value.type.kind === 'boolean')) {
+    throw argumentType(
+      analysis.text(value.position),
+      `todate only takes DATE_GROUP, STRING_GROUP, VOID_GROUP types as 1st argument, got ${typeName(value.type).toUpperCase()}`,
+      value.position,
+    );
+  }
+  return analysis.cast(value, type);
+}
+
 function castOf(node: CastExpression, env: ExpressionEnvironment): Expr {
   const value = analyzeExpression(node.operand, env);
   const type = typeOfNode(node.type);
-  if (node.format !== undefined) return { ...castFormat(env.analysis, value, type, node.format), position: node.position };
-  const result = env.analysis.cast(value, type);
+  if (node.format !== undefined)
+    return { ...castFormat(env.analysis, value, type, node.format), position: node.position };
+  const result = convertedTo(env.analysis, value, type);
   // A constant stays one where its value does: so that partitions can be pruned by it.
   const keeps = value.literal !== undefined && value.type.kind === type.kind;
   return { ...result, position: node.position, ...(keeps ? { literal: value.literal } : {}) };

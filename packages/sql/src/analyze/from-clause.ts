@@ -1,5 +1,6 @@
 import { unreachable } from '@skep/core';
 import { scanCall } from '../engine/scan-function.js';
+import { checkArguments } from '../functions/checks.js';
 import { findFunction } from '../functions/registry.js';
 import type {
   Expression,
@@ -242,7 +243,9 @@ function lateralView(node: LateralView, context: FromContext): Relation {
   const found = findFunction(node.function.name);
   if (found === undefined || found.kind !== 'table') throw invalidFunction(node.function.name, node.function.position);
   const args = node.function.arguments.map((argument) => analyzeExpression(argument, env));
-  const result = found.build({ analysis, name: node.function.name, args, position: node.function.position });
+  const call = { analysis, name: node.function.name, args, position: node.function.position };
+  checkArguments(call);
+  const result = found.build(call);
   if (node.columns.length > 0 && node.columns.length !== result.columns.length) {
     throw semantic(
       `The number of aliases supplied in the AS clause does not match the number of columns output by the UDTF expected ${result.columns.length} aliases but got ${node.columns.length}`,

@@ -1,4 +1,5 @@
 import { findAggregate, isAggregate } from '../functions/call.js';
+import { checkArguments } from '../functions/checks.js';
 import type { Invoke } from '../functions/definition.js';
 import type { Expression, FunctionCall, GroupBy, Query, Select } from '../parse/ast.js';
 import { BIGINT, type HiveType } from '../types/hive-type.js';
@@ -101,7 +102,7 @@ export class Grouping {
     if (call.name === 'grouping') {
       const keys = args.map((arg) => {
         if (!this.keys.some((key) => key.sql === arg.sql))
-          throw notInGroupBy(analysis.text(arg.position), arg.position);
+          throw semantic('Expression in GROUPING function not present in GROUP BY', arg.position, 10409);
         return arg.sql;
       });
       return this.grouping(keys, call.position);
@@ -117,6 +118,7 @@ export class Grouping {
       const filter = options.filter === undefined ? '' : ` FILTER (WHERE ${options.filter})`;
       return `${name}(${distinct}${list})${filter}`;
     };
+    checkArguments({ analysis, name: call.name, args, position: call.position });
     const built = found.build(
       { analysis, name: call.name, args, position: call.position, distinct: call.distinct, withinGroup },
       invoke,
@@ -202,7 +204,7 @@ export function groupingOf(
   return new Grouping(input.analysis, input, groupBy, keys, fromSql);
 }
 
-const containsAggregate = (node: Expression): boolean =>
+export const containsAggregate = (node: Expression): boolean =>
   someNode(node, (part) => part.kind === 'function' && isAggregate(part));
 
 function someAggregate(node: Expression): FunctionCall | undefined {

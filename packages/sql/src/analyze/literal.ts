@@ -115,7 +115,8 @@ export const nanosSql = (nanos: bigint): string => `CAST(${nanos} AS HUGEINT)`;
 
 export function timestampLiteral(node: TimestampLiteral): Expr {
   const value = parseTimestamp(node.value);
-  if (value === undefined) {
+  // A date alone is no timestamp here.
+  if (value === undefined || !/\d[ T]\d/.test(node.value)) {
     throw semantic(`Unable to convert time literal '${node.value}' to time value.`, node.position);
   }
   return {

@@ -9,7 +9,7 @@ import type { Expr } from './expr.js';
 export function element(base: Expr, index: Expr, env: { analysis: Analysis }, position: Position): Expr {
   const { analysis } = env;
   if (base.type.kind === 'array') {
-    if (!isInteger(index.type) && index.type.kind !== 'void') {
+    if ((!isInteger(index.type) || index.type.kind === 'bigint') && index.type.kind !== 'void') {
       throw argumentType(
         analysis.text(index.position),
         `Non-constant expressions for array indexes must be integral, but "${typeName(index.type)}" is found`,

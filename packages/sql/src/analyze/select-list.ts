@@ -1,4 +1,4 @@
-import type { Expression, ExpressionItem, SelectItem } from '../parse/ast.js';
+import type { Expression, ExpressionItem, NamedWindow, SelectItem } from '../parse/ast.js';
 import type { BlockColumn } from './block.js';
 import { invalidTableAlias, invalidTableOrColumn, semantic } from './errors.js';
 import type { Expr } from './expr.js';
@@ -7,9 +7,12 @@ import type { ExpressionEnvironment } from './expression-environment.js';
 import type { Relation } from './from-clause.js';
 import type { Grouping } from './grouping.js';
 import type { ScopeColumn } from './scope.js';
+import { windowNames } from './window.js';
 
 /** An item of a select list; `node` is what ORDER BY may repeat. */
 export interface Output extends BlockColumn {
+  /** The name where ORDER BY needs columns beside the select list: of a window call `_c1`. */
+  readonly plainName?: string;
   readonly sql: string;
   readonly node: Expression | undefined;
 }
@@ -20,10 +23,15 @@ export function selectItems(
   env: ExpressionEnvironment,
   relation: Relation,
   grouping: Grouping | undefined,
+  windows: readonly NamedWindow[],
 ): Output[] {
   const taken = new Set<string>();
+  const generated = windowNames(
+    items.flatMap((item) => (item.kind === 'expression' ? [item.expression] : [])),
+    windows,
+  );
   return items.flatMap((item, index): Output[] => {
-    if (item.kind === 'expression') return [itemOutput(item, index, env, taken)];
+    if (item.kind === 'expression') return [itemOutput(item, index, env, taken, generated)];
     const table = item.qualifier.length === 0 ? undefined : env.scope.table(item.qualifier);
     if (item.qualifier.length > 0 && table === undefined) {
       throw invalidTableAlias(item.qualifier[item.qualifier.length - 1].name, item.position);
@@ -59,9 +67,17 @@ function starOutput(
   };
 }
 
-function itemOutput(item: ExpressionItem, index: number, env: ExpressionEnvironment, taken: Set<string>): Output {
+function itemOutput(
+  item: ExpressionItem,
+  index: number,
+  env: ExpressionEnvironment,
+  taken: Set<string>,
+  generated: ReadonlyMap<Expression, string>,
+): Output {
   const value = analyzeExpression(item.expression, env);
-  const { name, label } = itemName(item, index, env, taken);
+  const known = item.alias === undefined ? generated.get(item.expression) : undefined;
+  const plain = itemName(item, index, env, taken);
+  const { name, label } = known === undefined ? plain : { name: known, label: known };
   taken.add(name);
   return {
     name,
@@ -71,6 +87,7 @@ function itemOutput(item: ExpressionItem, index: number, env: ExpressionEnvironm
     node: item.expression,
     literal: value.literal,
     origin: value.column,
+    ...(known === undefined ? {} : { plainName: plain.name }),
   };
 }
 

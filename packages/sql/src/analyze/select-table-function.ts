@@ -1,3 +1,4 @@
+import { checkArguments } from '../functions/checks.js';
 import { findFunction } from '../functions/registry.js';
 import type { ExpressionItem, Select, SelectItem } from '../parse/ast.js';
 import type { Block, BlockColumn } from './block.js';
@@ -41,6 +42,7 @@ export function selectTableFunction(
   const found = findFunction(call.name);
   if (found?.kind !== 'table') throw semantic('a table function is expected', item.position);
   const args = call.arguments.map((argument) => analyzeExpression(argument, env));
+  checkArguments({ analysis, name: call.name, args, position: call.position });
   const result = found.build({ analysis, name: call.name, args, position: call.position });
   const names = item.aliases?.map((alias) => alias.name) ?? (item.alias === undefined ? [] : [item.alias.name]);
   const columns = result.columns.map((column, i): BlockColumn => {

@@ -1,11 +1,11 @@
-import type { Expression, Select } from '../parse/ast.js';
+import type { Expression, ExpressionItem, Query, Select } from '../parse/ast.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
 import type { Block } from './block.js';
 import { semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
 import { analyzeFrom, type FromContext, type Relation } from './from-clause.js';
-import { type Grouping, groupingOf } from './grouping.js';
+import { containsAggregate, type Grouping, groupingOf } from './grouping.js';
 import { asBoolean } from './logic.js';
 import { limitSql, sortItems, type Tail } from './order-by.js';
 import { Scope } from './scope.js';
@@ -20,6 +20,39 @@ export interface SelectContext {
   readonly outer: Scope | undefined;
 }
 
+/** `SELECT explode(collect_list(x)) FROM t GROUP BY k` as the function over a subquery of its arguments. */
+function overGroups(select: Select, item: ExpressionItem): Select {
+  const { expression: call, position } = item;
+  if (call.kind !== 'function') return select;
+  const named = call.arguments.map((argument, i) => ({ argument, name: { name: `_u${i}`, quoted: true, position } }));
+  const { from, where, groupBy, having, ...rest } = select;
+  const inner: Select = {
+    ...rest,
+    distinct: false,
+    items: named.map(({ argument, name }) => ({ kind: 'expression', expression: argument, alias: name, position })),
+    ...(from && { from }),
+    ...(where && { where }),
+    ...(groupBy && { groupBy }),
+    ...(having && { having }),
+  };
+  const query: Query = {
+    kind: 'query',
+    with: [],
+    body: inner,
+    orderBy: [],
+    distributeBy: [],
+    sortBy: [],
+    clusterBy: [],
+    position,
+  };
+  const outer = named.map(({ name }): Expression => ({ kind: 'column', path: [name], position }));
+  return {
+    ...rest,
+    items: [{ ...item, expression: { ...call, arguments: outer } }],
+    from: { kind: 'subquery', query, alias: { name: '_u', quoted: true, position }, position },
+  };
+}
+
 const NO_FROM: Relation = { sql: '', tables: [], prunable: new Set() };
 
 /** SELECT … FROM … with the ORDER BY and LIMIT that follow it. */
@@ -32,12 +65,15 @@ export function analyzeSelect(select: Select, tail: Tail, context: SelectContext
   const input: ExpressionEnvironment = { analysis, environment: context.environment, scope };
   const where = whereSql(select.where, input, relation);
   const udtf = tableFunctionItem(select);
+  if (udtf !== undefined && (select.groupBy !== undefined || containsAggregate(udtf.expression))) {
+    return analyzeSelect(overGroups(select, udtf), tail, context);
+  }
   if (udtf !== undefined) return selectTableFunction(select, udtf, tail, input, relation, where);
 
   const fromSql = `${relation.sql === '' ? '' : `FROM ${relation.sql}`}${where}`;
   const grouping = groupingOf(select, tail, input, fromSql);
   const env = outerEnvironment(select, input, grouping);
-  const outputs = selectItems(select.items, env, relation, grouping);
+  const outputs = selectItems(select.items, env, relation, grouping, select.windows);
   const having = havingSql(select, env, outputs, grouping);
   const qualify =
     select.qualify === undefined
@@ -56,6 +92,7 @@ export function analyzeSelect(select: Select, tail: Tail, context: SelectContext
     };
   }
   const keys = sort.map((item, i) => (item.output === undefined ? `${item.sql} AS s${i}` : undefined));
+  const columns = sort.every((item) => item.output !== undefined) ? outputs : outputs.map(plainNamed);
   const order = sort.map((item, i) =>
     orderSql(analysis, item.item, item.output === undefined ? `s${i}` : `c${item.output}`),
   );
@@ -63,10 +100,13 @@ export function analyzeSelect(select: Select, tail: Tail, context: SelectContext
   const names = outputs.map((_, i) => `c${i}`).join(', ');
   return {
     sql: `SELECT ${names} FROM (SELECT ${select.distinct ? 'DISTINCT ' : ''}${all} ${source}${qualify}) AS ${analysis.alias('o')} ORDER BY ${order.join(', ')}${limits}`,
-    columns: outputs,
+    columns,
     prunable,
   };
 }
+
+const plainNamed = (output: Output): Output =>
+  output.plainName === undefined ? output : { ...output, name: output.plainName, label: output.plainName };
 
 /** Whether a condition on the output may be put to the rows that come in. */
 function passesRows(select: Select, grouping: Grouping | undefined, limits: string): boolean {

@@ -7,6 +7,7 @@ import {
   timestampText,
 } from '../text/calendar.js';
 import { decimalText as shownDecimal } from '../text/format-value.js';
+import { parseInstant } from '../text/instant.js';
 import { javaDouble, javaFloat } from '../text/java-number.js';
 import { duckTypeName } from '../types/duck-type.js';
 import {
@@ -70,9 +71,10 @@ export function castSql(
       return undefined;
     case 'timestamp':
     case 'timestamp with local time zone':
-      return timestampSql(udfs, value, from);
+      return timestampSql(udfs, value, from, to.kind !== 'timestamp');
     case 'binary':
-      if (from.kind === 'char') return `encode(rpad(${value}, greatest(${from.length}, length(${value})), ' '))`;
+      if (from.kind === 'char')
+        return `encode(rpad(${value}, CAST(greatest(${from.length}, length(${value})) AS INTEGER), ' '))`;
       return isText(from) ? `encode(${value})` : undefined;
     case 'array':
     case 'map':
@@ -234,9 +236,12 @@ function dateOfText(udfs: UdfCollector, value: string): string {
   return `CASE WHEN regexp_full_match(${value}, '\\d{4}-\\d\\d-\\d\\d') THEN TRY_CAST(${value} AS DATE) ELSE ${slow} END`;
 }
 
-function timestampSql(udfs: UdfCollector, value: string, from: HiveType): string | undefined {
+function timestampSql(udfs: UdfCollector, value: string, from: HiveType, zoned: boolean): string | undefined {
   if (from.kind === 'date') return `hv_timestamp(${value})`;
   if (isTime(from)) return value;
+  if (isText(from) && zoned) {
+    return udfs.call('instant_of_text', [STRING], TIMESTAMP, [value], (s) => parseInstant(s as string) ?? null);
+  }
   if (isText(from)) {
     return udfs.call('timestamp_of_text', [STRING], TIMESTAMP, [value], (s) => parseTimestamp(s as string) ?? null);
   }

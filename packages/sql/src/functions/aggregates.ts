@@ -18,7 +18,7 @@ const aggregate = (names: string, usage: string, build: (call: Call, invoke: Inv
 });
 
 function numeric(call: Call, arg: Expr): Expr {
-  if (isText(arg.type) || arg.type.kind === 'void') return call.analysis.cast(arg, DOUBLE);
+  if (isText(arg.type)) return call.analysis.cast(arg, DOUBLE);
   if (isInteger(arg.type) || isApproximate(arg.type) || arg.type.kind === 'decimal') return arg;
   if (arg.type.kind === 'timestamp') return derive(arg, DOUBLE, `hv_seconds_double(${arg.sql})`);
   throw mismatch(call, arg, 'a number');
@@ -77,9 +77,15 @@ const avg = aggregate('avg', 'number', (call, invoke) => {
   return result(call, DOUBLE, `hv_div_double(${invoke('sum', double)}, CAST(${invoke('count', double)} AS DOUBLE))`);
 });
 
+function hasMap(type: HiveType): boolean {
+  if (type.kind === 'array') return hasMap(type.element);
+  return type.kind === 'map' || (type.kind === 'struct' && type.fields.some((field) => hasMap(field.type)));
+}
+
 const extreme = (name: 'min' | 'max'): AggregateFunction =>
   aggregate(name, 'value', (call, invoke) => {
     const [x] = convertArguments(call, ['any']);
+    if (hasMap(x.type)) throw mismatch(call, x, 'no map, and nothing with a map in it: they cannot be compared');
     const sql = x.type.kind === 'void' ? 'CAST(NULL AS INTEGER)' : x.sql;
     return result(call, x.type, invoke(name, sql));
   });
@@ -91,6 +97,21 @@ function collected(call: Call, invoke: Invoke, arg: Expr): { sql: string; type: 
   return { sql: `coalesce(${list}, []::${duckTypeName(type)})`, type };
 }
 
+/** GenericUDAFVariance, which windows use: one pass over the rows. */
+function varianceOf(values: readonly number[], sample: boolean): number | null {
+  let [count, sum, variance] = [0, 0, 0];
+  for (const value of values) {
+    count++;
+    sum += value;
+    if (count > 1) {
+      const t = count * value - sum;
+      variance += (t * t) / (count * (count - 1));
+    }
+  }
+  if (count === 0 || (sample && count === 1)) return null;
+  return variance / (sample ? count - 1 : count);
+}
+
 /**
  * Hive's optimizer writes these as sums (HiveAggregateReduceFunctionsRule): the digits of the result follow from that.
  * NULL without rows, and for a sample of one.
@@ -98,6 +119,20 @@ function collected(call: Call, invoke: Invoke, arg: Expr): { sql: string; type: 
 const spread = (names: string, sample: boolean, root: boolean): AggregateFunction =>
   aggregate(names, 'number', (call, invoke) => {
     const x = call.analysis.cast(numeric(call, convertArguments(call, ['any'])[0]), DOUBLE).sql;
+    if (call.windowed === true) {
+      const list = invoke('list', x, { filter: `${x} IS NOT NULL` });
+      const sql = call.analysis.udfs.call(
+        `spread_${names.split(' ')[0]}`,
+        [arrayOf(DOUBLE)],
+        DOUBLE,
+        [list],
+        (items) => {
+          const variance = varianceOf(items as number[], sample);
+          return variance === null || !root ? variance : Math.sqrt(variance);
+        },
+      );
+      return result(call, DOUBLE, sql);
+    }
     const [sum, squares, rows] = [invoke('sum', x), invoke('sum', `${x} * ${x}`), invoke('count', x)];
     const count = `CAST(${rows} AS DOUBLE)`;
     const variance = `hv_div_double(${squares} - hv_div_double(${sum} * ${sum}, ${count}), ${sample ? `(${count} - 1)` : count})`;
@@ -111,8 +146,28 @@ interface Moments {
   readonly varianceY: number;
 }
 
-/** GenericUDAFCorrelation and GenericUDAFCovariance, each row merged as a part of its own. */
-function moments(pairs: readonly { readonly x: number; readonly y: number }[]): Moments {
+interface Pair {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** GenericUDAFCorrelation and GenericUDAFCovariance over the rows of a window: one pass. */
+function passedMoments(pairs: readonly Pair[]): Moments {
+  let [meanX, meanY, covariance, varianceX, varianceY] = [0, 0, 0, 0, 0];
+  pairs.forEach(({ x, y }, before) => {
+    const count = before + 1;
+    const [deltaX, deltaY] = [x - meanX, y - meanY];
+    meanX += deltaX / count;
+    meanY += deltaY / count;
+    covariance += deltaX * (y - meanY);
+    varianceX += deltaX * (x - meanX);
+    varianceY += deltaY * (y - meanY);
+  });
+  return { count: pairs.length, covariance, varianceX, varianceY };
+}
+
+/** The same of a GROUP BY, each row merged as a part of its own: Hive's last digits depend on how its tasks cut the rows. */
+function mergedMoments(pairs: readonly Pair[]): Moments {
   let [meanX, meanY, covariance, varianceX, varianceY] = [0, 0, 0, 0, 0];
   pairs.forEach(({ x, y }, before) => {
     const count = before + 1;
@@ -139,16 +194,35 @@ const ofPairs = (name: string, value: (m: Moments) => number | null): AggregateF
     const both = `${x.sql} IS NOT NULL AND ${y.sql} IS NOT NULL`;
     const type = arrayOf(PAIR);
     const list = invoke('list', `{'x': ${x.sql}, 'y': ${y.sql}}`, { filter: both });
-    const sql = call.analysis.udfs.call(name, [type], DOUBLE, [list], (items) =>
-      value(moments(items as unknown as { x: number; y: number }[])),
+    const moments = call.windowed === true ? passedMoments : mergedMoments;
+    const udf = call.windowed === true ? `${name}_window` : name;
+    const sql = call.analysis.udfs.call(udf, [type], DOUBLE, [list], (items) =>
+      value(moments(items as unknown as Pair[])),
     );
     return result(call, DOUBLE, sql);
   });
 
-const pair = (names: string, duck: string): AggregateFunction =>
+const pair = (names: string, duck: string, undefinedIsNull = false): AggregateFunction =>
   aggregate(names, 'number, number', (call, invoke) => {
     const [x, y] = convertArguments(call, ['double', 'double']);
-    return result(call, DOUBLE, invoke(duck, `${x.sql}, ${y.sql}`));
+    const sql = invoke(duck, `${x.sql}, ${y.sql}`);
+    return result(call, DOUBLE, undefinedIsNull ? `CASE WHEN NOT isnan(${sql}) THEN ${sql} END` : sql);
+  });
+
+/** n times the (co)variance as the optimizer writes it: sums over the rows where both are there. */
+function spreadSum(invoke: Invoke, a: string, b: string, both: { filter: string }): string {
+  const rows = `CAST(${invoke('count', '*', { ...both, distinct: false })} AS DOUBLE)`;
+  const product = `hv_div_double(${invoke('sum', a, both)} * ${invoke('sum', b, both)}, ${rows})`;
+  return `(${invoke('sum', `${a} * ${b}`, both)} - ${product})`;
+}
+
+/** REGR_SXX and kin, of such sums. */
+const regression = (name: string, of: (sums: { xx: string; yy: string; xy: string }) => string): AggregateFunction =>
+  aggregate(name, 'number, number', (call, invoke) => {
+    const [y, x] = convertArguments(call, ['double', 'double']).map(({ sql }) => sql);
+    const both = { filter: `${x} IS NOT NULL AND ${y} IS NOT NULL` };
+    const sum = (a: string, b: string) => spreadSum(invoke, a, b, both);
+    return result(call, DOUBLE, of({ xx: sum(x, x), yy: sum(y, y), xy: sum(x, y) }));
   });
 
 const collectSet = aggregate('collect_set', 'value', (call, invoke) => {
@@ -172,6 +246,7 @@ const percentile = aggregate('percentile', 'integer, fraction or array', (call, 
     const sorted = [...(items as number[])].sort((a, b) => a - b);
     if (sorted.length === 0) return null;
     return (fractions as number[]).map((fraction) => {
+      if (!(fraction >= 0 && fraction <= 1)) throw semantic(`PERCENTILE takes fractions from 0 to 1, not ${fraction}`);
       const position = (sorted.length - 1) * fraction;
       const [lower, higher] = [Math.floor(position), Math.ceil(position)];
       if (lower === higher || sorted[lower] === sorted[higher]) return sorted[lower];
@@ -239,12 +314,17 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
   ofPairs('covar_pop', (m) => (m.count === 0 ? null : m.covariance / m.count)),
   ofPairs('covar_samp', (m) => (m.count < 2 ? null : m.covariance / (m.count - 1))),
   ofPairs('corr', (m) => (m.count < 2 ? null : m.covariance / Math.sqrt(m.varianceY) / Math.sqrt(m.varianceX))),
-  pair('regr_slope', 'regr_slope'),
-  pair('regr_intercept', 'regr_intercept'),
-  pair('regr_r2', 'regr_r2'),
-  pair('regr_sxx', 'regr_sxx'),
-  pair('regr_syy', 'regr_syy'),
-  pair('regr_sxy', 'regr_sxy'),
+  pair('regr_slope', 'regr_slope', true),
+  pair('regr_intercept', 'regr_intercept', true),
+  // All of one x: no line; all of one y: a perfect one (GenericUDAFBinarySetFunctions).
+  regression(
+    'regr_r2',
+    ({ xx, yy, xy }) =>
+      `CASE WHEN ${xx} = 0 THEN NULL WHEN ${yy} = 0 THEN CAST(1 AS DOUBLE) ELSE ${xy} * ${xy} / ${xx} / ${yy} END`,
+  ),
+  regression('regr_sxx', ({ xx }) => xx),
+  regression('regr_syy', ({ yy }) => yy),
+  regression('regr_sxy', ({ xy }) => xy),
   pair('regr_avgx', 'regr_avgx'),
   pair('regr_avgy', 'regr_avgy'),
   aggregate('regr_count', 'number, number', (call, invoke) => {

@@ -16,7 +16,8 @@ const IS: Readonly<Record<Kind, (type: HiveType) => boolean>> = {
   integer: (type) => isInteger(type) && type.kind !== 'bigint',
   bigint: (type) => type.kind === 'bigint',
   number: isNumeric,
-  fraction: (type) => type.kind === 'double' || type.kind === 'float' || type.kind === 'decimal' || type.kind === 'array',
+  fraction: (type) =>
+    type.kind === 'double' || type.kind === 'float' || type.kind === 'decimal' || type.kind === 'array',
   date: isDateOrTime,
   void: (type) => type.kind === 'void',
   binary: (type) => type.kind === 'binary',
@@ -37,7 +38,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   next_day: [10016, 'text date void', 'text void'],
   last_day: [10016, 'text date void'],
   date_format: [10016, 'text date', 'text'],
-  from_unixtime: [10014, 'integer bigint', ''],
+  from_unixtime: [10014, 'integer bigint', 'text'],
   unix_timestamp: [10014, 'text date', 'text'],
   to_unix_timestamp: [10014, 'text date', 'text'],
   factorial: [10016, 'number void'],

@@ -6,7 +6,17 @@ import { sqlString } from '../analyze/expr.js';
 import { element } from '../analyze/nested-value.js';
 import { uniqueList, valueKey } from '../emit/unique.js';
 import { duckTypeName } from '../types/duck-type.js';
-import { arrayOf, BOOLEAN, type HiveType, INT, mapOf, STRING, sameType, structOf, typeName } from '../types/hive-type.js';
+import {
+  arrayOf,
+  BOOLEAN,
+  type HiveType,
+  INT,
+  mapOf,
+  STRING,
+  sameType,
+  structOf,
+  typeName,
+} from '../types/hive-type.js';
 import { isPrimitive } from '../types/type-rules.js';
 import { convertArguments, customFunction, jsFunction, mismatch, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
@@ -74,9 +84,7 @@ function uniqueMap(call: Call, type: HiveType & { kind: 'map' }, keys: string, v
 const typedSql = (value: Expr): string => (value.type.kind === 'void' ? 'CAST(NULL AS BOOLEAN)' : value.sql);
 
 const struct = customFunction('collection', 'struct', 'value*', (call) => {
-  const type = structOf(
-    call.args.map((arg, i) => ({ name: `col${i + 1}`, type: arg.type })),
-  );
+  const type = structOf(call.args.map((arg, i) => ({ name: `col${i + 1}`, type: arg.type })));
   const items = call.args.map((arg, i) => `'col${i + 1}': ${typedSql(arg)}`);
   return result(call, type, `{${items.join(', ')}}`);
 });
@@ -92,9 +100,7 @@ const namedStruct = customFunction('collection', 'named_struct', 'name, value*',
     if (typeof literal !== 'string' && typeof literal !== 'bigint') throw mismatch(call, names[i], 'constant names');
     return { name: String(literal).toLowerCase(), type: value.type };
   });
-  const items = values.map(
-    (value, i) => `${sqlString(fields[i].name)}: ${typedSql(value)}`,
-  );
+  const items = values.map((value, i) => `${sqlString(fields[i].name)}: ${typedSql(value)}`);
   return result(call, structOf(fields), `{${items.join(', ')}}`);
 });
 
@@ -205,7 +211,9 @@ export const collectionFunctions: readonly ScalarFunction[] = [
     }
     const type = structOf(alternatives.map((alternative, i) => ({ name: `tag_${i}`, type: alternative })));
     // Of the parts only the tagged one counts.
-    const items = alternatives.map((_, i) => `'tag_${i}': CASE WHEN struct_extract(${union.sql}, 'tag') = ${i} THEN ${part(i)} END`);
+    const items = alternatives.map(
+      (_, i) => `'tag_${i}': CASE WHEN struct_extract(${union.sql}, 'tag') = ${i} THEN ${part(i)} END`,
+    );
     return result(call, type, `{${items.join(', ')}}`);
   }),
   customFunction('collection', 'index', 'array or map, index', (call) => {
@@ -243,7 +251,8 @@ export const collectionFunctions: readonly ScalarFunction[] = [
       [list.sql, start.sql, length.sql],
       (items, from, count) => {
         const [first, wanted] = [from as number, count as number];
-        if (first < 0 || wanted < 0) throw semantic(`ARRAY_SLICE starts at ${first} with length ${wanted}: both begin at 0`);
+        if (first < 0 || wanted < 0)
+          throw semantic(`ARRAY_SLICE starts at ${first} with length ${wanted}: both begin at 0`);
         const all = items as unknown as readonly never[];
         // What does not fit is empty (GenericUDFArraySlice).
         return (first + wanted > all.length ? [] : all.slice(first, first + wanted)) as never;

@@ -48,6 +48,10 @@ function pieces(pattern: string): readonly Piece[] {
 const unsupported = (letter: string, pattern: string) =>
   semantic(`The pattern letter '${letter}' in '${pattern}' is not supported`);
 
+/** Whether java.time.format.DateTimeFormatter takes it: known letters, quotes that are closed. */
+export const isPattern = (pattern: string): boolean =>
+  /^(?:'(?:[^']|'')*'|[GuyYDMLdQqwWEecFaBhKkHmsSAnNVvzOXxZ]|[^A-Za-z'#{}[\]])*$/.test(pattern);
+
 /** A timestamp (UTC wall time) by a pattern. */
 export function formatTimestamp(seconds: bigint, nanos: number, pattern: string): string {
   const total = Number(seconds);
@@ -102,6 +106,16 @@ export function formatTimestamp(seconds: bigint, nanos: number, pattern: string)
           return pad(rest % 60, count);
         case 'S':
           return pad(nanos, 9).padEnd(count, '0').slice(0, count);
+        case 'A':
+          return pad(rest * 1000 + Math.floor(nanos / 1_000_000), count);
+        case 'N':
+          return pad(rest * 1_000_000_000 + nanos, count);
+        case 'O':
+          return 'GMT';
+        case 'B':
+          return hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
+        case 'v':
+          return 'UTC';
         case 'n':
           return pad(nanos, count);
         case 'G':
@@ -167,7 +181,7 @@ function parser(pattern: string): { regex: RegExp; letters: readonly Piece[] } {
     if (letter === 'S') return `(\\d{${count}})`;
     throw unsupported(letter, pattern);
   });
-  const made = { regex: new RegExp(`^${source.join('')}`), letters };
+  const made = { regex: new RegExp(`^${source.join('')}$`), letters };
   if (regexes.size > 100) regexes.clear();
   regexes.set(pattern, made);
   return made;
@@ -227,7 +241,8 @@ export function parseWithPattern(text: string, pattern: string): bigint | null {
     }
   }
   if (afternoon === true) hour += 12;
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month) || hour > 23 || minute > 59 || second > 59)
-    return null;
-  return BigInt(daysFromCivil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset);
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return null;
+  // A day that the month has not is its last (ResolverStyle.SMART).
+  const known = Math.min(day, daysInMonth(year, month));
+  return BigInt(daysFromCivil(year, month, known) * 86400 + hour * 3600 + minute * 60 + second - offset);
 }

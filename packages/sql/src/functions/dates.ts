@@ -14,7 +14,7 @@ import {
   result,
   sqlFunction,
 } from './builder.js';
-import { formatTimestamp, parseWithPattern } from './date-format.js';
+import { formatTimestamp, isPattern, parseWithPattern } from './date-format.js';
 import type { Call, ScalarFunction } from './definition.js';
 import { zoneOffsetSeconds } from './time-zone.js';
 
@@ -193,7 +193,7 @@ const unixTimestamp = customFunction(
     const [text, pattern] = convertArguments(call, ['string', 'string?']);
     const args = [text.sql, format === undefined ? `'${DEFAULT_FORMAT}'` : pattern.sql];
     const sql = call.analysis.udfs.call('unix_timestamp', [STRING, STRING], BIGINT, args, (s, p) =>
-      parseWithPattern(s as string, p as string),
+      isPattern(p as string) ? parseWithPattern(s as string, p as string) : null,
     );
     return result(call, BIGINT, sql);
   },
@@ -202,7 +202,9 @@ const unixTimestamp = customFunction(
 const zoned = (name: string, direction: 1 | -1): ScalarFunction =>
   jsFunction('date', name, ['timestamp', 'string'], TIMESTAMP, (t, zone) => {
     const { seconds, nanos } = t as TimestampValue;
-    const offset = zoneOffsetSeconds(Number(seconds), zone as string, direction === 1);
+    // Of offsets java.util.TimeZone knows only those behind GMT.
+    const known = /^(UTC|UT)?[+-]/.test(zone as string) ? 'GMT' : (zone as string);
+    const offset = zoneOffsetSeconds(Number(seconds), known, direction === 1);
     // A zone that Java does not know counts as GMT.
     return { seconds: seconds + BigInt(direction * (offset ?? 0)), nanos };
   });
@@ -276,7 +278,8 @@ export const dateFunctions: readonly ScalarFunction[] = [
   sqlFunction('date', 'to_date', ['date'], DATE, (d) => d),
   jsFunction('date', 'date_format', ['timestamp', 'string'], STRING, (t, f) => {
     const { seconds, nanos } = t as TimestampValue;
-    return formatTimestamp(seconds, nanos, f as string);
+    // A pattern that is none gives no value (GenericUDFDateFormat).
+    return isPattern(f as string) ? formatTimestamp(seconds, nanos, f as string) : null;
   }),
   jsFunction('date', 'from_unixtime', ['bigint', 'string?'], STRING, (n, f) =>
     formatTimestamp(n as bigint, 0, f === undefined ? DEFAULT_FORMAT : (f as string)),

@@ -25,6 +25,8 @@ export interface Call {
   readonly position: Position;
   /** Of aggregates: f(DISTINCT …). */
   readonly distinct?: boolean;
+  /** With OVER. */
+  readonly windowed?: boolean;
   /** Of aggregates: what WITHIN GROUP (ORDER BY …) orders by. */
   readonly withinGroup?: readonly SortedValue[] | undefined;
 }

@@ -21,7 +21,8 @@ const BITS: Readonly<Record<string, number>> = { tinyint: 8, smallint: 16, int: 
 function printfArgument(type: HiveType, value: unknown): PrintfValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   const number = numberText(value);
-  const text = type.kind === 'double' ? javaDouble(value as number) : type.kind === 'float' ? javaFloat(value as number) : number;
+  const text =
+    type.kind === 'double' ? javaDouble(value as number) : type.kind === 'float' ? javaFloat(value as number) : number;
   return { number, text, bits: BITS[type.kind] ?? 0 };
 }
 

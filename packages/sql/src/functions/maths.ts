@@ -38,40 +38,40 @@ const round = (name: string, halfEven: boolean): ScalarFunction =>
   });
 
 function roundCall(call: Call, name: string, halfEven: boolean): Expr {
-    const [value, places] = convertArguments(call, ['any', 'any?']);
-    const x = number(call, value);
-    const d = digits(call, places);
-    const { type } = x;
-    const { udfs } = call.analysis;
-    if (type.kind === 'void') return result(call, VOID, 'NULL');
-    if (isInteger(type)) {
-      if (d >= 0) return result(call, type, x.sql);
-      const body = (v: unknown): number | bigint => {
-        const rounded = roundedInteger(BigInt(v as number | bigint), -d, halfEven);
-        return type.kind === 'bigint' ? BigInt.asIntN(64, rounded) : Number(BigInt.asIntN(32, rounded));
-      };
-      return result(call, type, udfs.call(`${name}${d}`.replace('-', '_'), [type], type, [x.sql], body));
-    }
-    if (type.kind === 'decimal') {
-      const whole = type.precision - type.scale;
-      const scale = Math.max(0, d);
-      const target =
-        d >= type.scale
-          ? decimal(Math.min(38, type.precision + d - type.scale), Math.min(d, 38))
-          : decimal(Math.min(38, whole + scale + 1), scale);
-      if (d >= 0 && !halfEven) return result(call, target, `TRY_CAST(${x.sql} AS ${duckTypeName(target)})`);
-      const sql = udfs.call(`${name}${d}`.replace('-', '_'), [type], target, [x.sql], (v) => {
-        const { unscaled, scale: from } = v as { unscaled: bigint; scale: number };
-        const drop = from - d;
-        const rounded = drop <= 0 ? unscaled : roundedInteger(unscaled, drop, halfEven) / 10n ** BigInt(drop);
-        return { unscaled: rounded * 10n ** BigInt(Math.max(0, target.scale - d)), scale: target.scale };
-      });
-      return result(call, target, sql);
-    }
-    const sql = udfs.call(`${name}${d}`.replace('-', '_'), [type], type, [x.sql], (v) =>
-      roundDouble(v as number, d, halfEven),
-    );
-    return result(call, type, sql);
+  const [value, places] = convertArguments(call, ['any', 'any?']);
+  const x = number(call, value);
+  const d = digits(call, places);
+  const { type } = x;
+  const { udfs } = call.analysis;
+  if (type.kind === 'void') return result(call, VOID, 'NULL');
+  if (isInteger(type)) {
+    if (d >= 0) return result(call, type, x.sql);
+    const body = (v: unknown): number | bigint => {
+      const rounded = roundedInteger(BigInt(v as number | bigint), -d, halfEven);
+      return type.kind === 'bigint' ? BigInt.asIntN(64, rounded) : Number(BigInt.asIntN(32, rounded));
+    };
+    return result(call, type, udfs.call(`${name}${d}`.replace('-', '_'), [type], type, [x.sql], body));
+  }
+  if (type.kind === 'decimal') {
+    const whole = type.precision - type.scale;
+    const scale = Math.max(0, d);
+    const target =
+      d >= type.scale
+        ? decimal(Math.min(38, type.precision + d - type.scale), Math.min(d, 38))
+        : decimal(Math.min(38, whole + scale + 1), scale);
+    if (d >= 0 && !halfEven) return result(call, target, `TRY_CAST(${x.sql} AS ${duckTypeName(target)})`);
+    const sql = udfs.call(`${name}${d}`.replace('-', '_'), [type], target, [x.sql], (v) => {
+      const { unscaled, scale: from } = v as { unscaled: bigint; scale: number };
+      const drop = from - d;
+      const rounded = drop <= 0 ? unscaled : roundedInteger(unscaled, drop, halfEven) / 10n ** BigInt(drop);
+      return { unscaled: rounded * 10n ** BigInt(Math.max(0, target.scale - d)), scale: target.scale };
+    });
+    return result(call, target, sql);
+  }
+  const sql = udfs.call(`${name}${d}`.replace('-', '_'), [type], type, [x.sql], (v) =>
+    roundDouble(v as number, d, halfEven),
+  );
+  return result(call, type, sql);
 }
 
 /** `value` with its last `drop` digits made zero. */
@@ -219,16 +219,23 @@ function extremeType(a: HiveType, b: HiveType): HiveType {
 
 /** exp as fdlibm reckons it (Java's StrictMath), which differs from the engine's in the last digit: COSH is made of it. */
 function strictExp(x: number): number {
-  const k = Math.abs(x) < 0.34657359027997264 ? 0 : Math.abs(x) < 1.0397207708399179 ? Math.sign(x) : Math.trunc(x / Math.LN2 + Math.sign(x) * 0.5);
-  const high = x - k * 6.93147180369123816490e-1;
-  const low = k * 1.90821492927058770002e-10;
+  const k =
+    Math.abs(x) < 0.34657359027997264
+      ? 0
+      : Math.abs(x) < 1.0397207708399179
+        ? Math.sign(x)
+        : Math.trunc(x / Math.LN2 + Math.sign(x) * 0.5);
+  const high = x - k * 0.6931471803691238;
+  const low = k * 1.9082149292705877e-10;
   const r = high - low;
   const t = r * r;
   const c =
     r -
     t *
-      (1.66666666666666019037e-1 +
-        t * (-2.77777777770155933842e-3 + t * (6.61375632143793436117e-5 + t * (-1.6533902205465251539e-6 + t * 4.13813679705723846039e-8))));
+      (0.16666666666666602 +
+        t *
+          (-0.0027777777777015593 +
+            t * (6.613756321437934e-5 + t * (-1.6533902205465252e-6 + t * 4.1381367970572385e-8))));
   if (k === 0) return 1 - ((r * c) / (c - 2) - r);
   return (1 - (low - (r * c) / (2 - c) - high)) * 2 ** k;
 }
@@ -238,6 +245,18 @@ function cosh(x: number): number {
   if (magnitude < 0.34657359027997264 || magnitude > 22 || Number.isNaN(x)) return Math.cosh(x);
   const e = strictExp(magnitude);
   return 0.5 * e + 0.5 / e;
+}
+
+let randomCalls = 0;
+
+/** java.util.Random.nextDouble of a seed: the same row of numbers every time. */
+function javaRandom(seed: bigint): () => number {
+  let state = (seed ^ 0x5deece66dn) & 0xffffffffffffn;
+  const bits = (count: bigint): number => {
+    state = (state * 0x5deece66dn + 0xbn) & 0xffffffffffffn;
+    return Number(state >> (48n - count));
+  };
+  return () => (bits(26n) * 2 ** 27 + bits(27n)) * 2 ** -53;
 }
 
 const log2 = Math.log2;
@@ -283,7 +302,19 @@ export const mathFunctions: readonly ScalarFunction[] = [
   js('radians', (x) => x * 0.017453292519943295),
   sqlFunction('math', 'pi', [], DOUBLE, () => 'pi()'),
   sqlFunction('math', 'e', [], DOUBLE, () => "CAST('2.718281828459045' AS DOUBLE)"),
-  customFunction('math', 'rand', 'seed?', (call) => result(call, DOUBLE, 'random()')),
+  customFunction('math', 'rand', 'seed?', (call) => {
+    const [seed] = convertArguments(call, ['bigint?']);
+    if (typeof seed?.literal !== 'bigint') return result(call, DOUBLE, 'random()');
+    const next = javaRandom(seed.literal);
+    // The argument only says that it is reckoned anew for each row, and not when the query is planned.
+    // Each call has numbers of its own, so that each needs its own function.
+    const name = `rand_${seed.literal}_${randomCalls++}`;
+    return result(
+      call,
+      DOUBLE,
+      call.analysis.udfs.call(name, [DOUBLE], DOUBLE, ['random()'], next, { volatile: true }),
+    );
+  }),
   jsFunction('math', 'factorial', ['int'], BIGINT, (n) => {
     const x = n as number;
     if (x < 0 || x > 20) return null;

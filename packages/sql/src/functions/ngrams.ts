@@ -9,7 +9,8 @@ const WORDS = arrayOf(STRING);
 const SENTENCES = arrayOf(WORDS);
 
 /** Ends of sentences as java.text.BreakIterator finds them: after ! and ?, after a full stop unless a small letter follows. */
-const SENTENCE_END = /(?<=[!?\u3002]["')\]}\u00BB]*\s*)(?![!?\u3002"')\]}\u00BB\s])|(?<=\.["')\]}\u00BB]*\s+)(?=[^\p{Ll}\s])/u;
+const SENTENCE_END =
+  /(?<=[!?\u3002]["')\]}\u00BB]*\s*)(?![!?\u3002"')\]}\u00BB\s])|(?<=\.["')\]}\u00BB]*\s+)(?=[^\p{Ll}\s])/u;
 const WORD = /(?:[\p{L}\p{M}]+(?:[\p{Pd}'".][\p{L}\p{M}]+)*|\p{N}+(?:["',.]\p{N}+)*)+/gu;
 
 /** SENTENCES: words of sentences, without punctuation (GenericUDFSentences). */
@@ -47,6 +48,22 @@ function constantCount(arg: Expr, what: string): number {
   throw semantic(`${what} must be a positive constant integer`, arg.position);
 }
 
+const textHash = (text: string): number => {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(31, hash) + text.charCodeAt(i)) | 0;
+  return hash;
+};
+
+function inHashMapOrder<T extends { readonly ngram: readonly string[] }>(items: readonly T[]): T[] {
+  let capacity = 16;
+  while (items.length > capacity * 0.75) capacity *= 2;
+  const bucket = ({ ngram }: T): number => {
+    const hash = ngram.reduce((sum, word) => (Math.imul(31, sum) + textHash(word)) | 0, 1);
+    return (hash ^ (hash >>> 16)) & (capacity - 1);
+  };
+  return [...items].sort((a, b) => bucket(a) - bucket(b));
+}
+
 /** The k most frequent of the keys (NGramEstimator.getNGrams). */
 function mostFrequent(keys: Iterable<readonly string[]>, k: number): { ngram: string[]; estfrequency: number }[] {
   const counts = new Map<string, { ngram: string[]; estfrequency: number }>();
@@ -56,7 +73,10 @@ function mostFrequent(keys: Iterable<readonly string[]>, k: number): { ngram: st
     if (known === undefined) counts.set(key, { ngram: [...ngram], estfrequency: 1 });
     else known.estfrequency++;
   }
-  return [...counts.values()].sort((a, b) => b.estfrequency - a.estfrequency).slice(0, k);
+  // Of equal counts those are kept that java.util.HashMap holds last, in its order.
+  const ordered = inHashMapOrder([...counts.values()]);
+  const kept = ordered.sort((a, b) => a.estfrequency - b.estfrequency).slice(-k);
+  return inHashMapOrder(kept).sort((a, b) => b.estfrequency - a.estfrequency);
 }
 
 const FOUND: HiveType = arrayOf(

@@ -72,7 +72,8 @@ export function printf(format: string, values: readonly PrintfValue[]): string {
     if (index >= values.length) throw semantic(`PRINTF: there is no argument for the format specifier '${specifier}'`);
     const value = values[index];
     const text = converted(value, letter, flags, precision === undefined ? undefined : Number(precision));
-    if (text === undefined) throw semantic(`PRINTF: '${specifier}' does not fit a value of this type, or is no conversion`);
+    if (text === undefined)
+      throw semantic(`PRINTF: '${specifier}' does not fit a value of this type, or is no conversion`);
     return pad(text, flags, width, value !== null && 'dfegoxX'.includes(letter));
   });
 }
@@ -132,9 +133,7 @@ function convertedValue(
       return whole ? grouped(number.number) : undefined;
     case 'x':
     case 'o':
-      return whole
-        ? BigInt.asUintN(number.bits, BigInt(number.number)).toString(letter === 'o' ? 8 : 16)
-        : undefined;
+      return whole ? BigInt.asUintN(number.bits, BigInt(number.number)).toString(letter === 'o' ? 8 : 16) : undefined;
     case 'f':
       return whole ? undefined : grouped(roundHalfUp(number.number, precision ?? 6));
     case 'e':

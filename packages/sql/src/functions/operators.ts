@@ -54,14 +54,23 @@ const likeSeveral = (name: 'likeany' | 'likeall'): ScalarFunction =>
 
 /** `case`(x, v1, r1, …, otherwise) and `when`(c1, r1, …, otherwise). */
 const caseFunction = (name: 'case' | 'when'): ScalarFunction =>
-  customFunction('operator', name, name === 'case' ? 'value, (value, result)*, result?' : '(boolean, result)*, result?', (call) => {
-    const operand = name === 'case' ? call.args[0] : undefined;
-    const rest = name === 'case' ? call.args.slice(1) : call.args;
-    if (rest.length < 2) convertArguments(call, name === 'case' ? ['any', 'any', 'any', 'any*'] : ['any', 'any', 'any*']);
-    const branches = Array.from({ length: rest.length >> 1 }, (_, i) => ({ when: rest[2 * i], result: rest[2 * i + 1] }));
-    const otherwise = rest.length % 2 === 1 ? rest[rest.length - 1] : undefined;
-    return caseOfValues(operand, branches, otherwise, call.analysis, call.position);
-  });
+  customFunction(
+    'operator',
+    name,
+    name === 'case' ? 'value, (value, result)*, result?' : '(boolean, result)*, result?',
+    (call) => {
+      const operand = name === 'case' ? call.args[0] : undefined;
+      const rest = name === 'case' ? call.args.slice(1) : call.args;
+      if (rest.length < 2)
+        convertArguments(call, name === 'case' ? ['any', 'any', 'any', 'any*'] : ['any', 'any', 'any*']);
+      const branches = Array.from({ length: rest.length >> 1 }, (_, i) => ({
+        when: rest[2 * i],
+        result: rest[2 * i + 1],
+      }));
+      const otherwise = rest.length % 2 === 1 ? rest[rest.length - 1] : undefined;
+      return caseOfValues(operand, branches, otherwise, call.analysis, call.position);
+    },
+  );
 
 const negated = (call: Call, value: Expr): Expr => not(value, call.analysis, call.position);
 

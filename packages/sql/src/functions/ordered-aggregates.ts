@@ -34,14 +34,11 @@ function continuous(sorted: readonly number[], fraction: number): number {
   return (higher - position) * sorted[lower] + (position - lower) * sorted[higher];
 }
 
-/** The first value whose share of the rows reaches the fraction (GenericUDAFPercentileDisc). */
+/** The value at or behind the place of the fraction (GenericUDAFPercentileDisc). */
 const discrete = (sorted: readonly number[], fraction: number): number =>
-  sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)];
+  sorted[Math.ceil((sorted.length - 1) * fraction)];
 
-const percentile = (
-  name: string,
-  at: (sorted: readonly number[], fraction: number) => number,
-): AggregateFunction => ({
+const percentile = (name: string, at: (sorted: readonly number[], fraction: number) => number): AggregateFunction => ({
   kind: 'aggregate',
   names: [name],
   category: 'aggregate',
@@ -153,6 +150,11 @@ export const orderedAggregates: readonly AggregateFunction[] = [
 export const hypotheticalAggregates: readonly AggregateFunction[] = [
   hypothetical('rank', BIGINT, ({ smaller }) => `(${smaller} + 1)`),
   hypothetical('dense_rank', BIGINT, ({ distinct }) => `(${distinct} + 1)`),
-  hypothetical('percent_rank', DOUBLE, ({ smaller, rows }) => `coalesce(hv_div_double(CAST(${smaller} AS DOUBLE), CAST(${rows} AS DOUBLE)), CAST(0 AS DOUBLE))`),
+  hypothetical(
+    'percent_rank',
+    DOUBLE,
+    ({ smaller, rows }) =>
+      `coalesce(hv_div_double(CAST(${smaller} AS DOUBLE), CAST(${rows} AS DOUBLE)), CAST(0 AS DOUBLE))`,
+  ),
   hypothetical('cume_dist', DOUBLE, ({ notAfter, rows }) => `((${notAfter} + 1) / (${rows} + 1))`),
 ];

@@ -29,7 +29,8 @@ export const regexFunctions: readonly ScalarFunction[] = [
     const index = group === undefined ? 1 : (group as number);
     const match = javaRegex(p as string).exec(s as string);
     if (match === null) return '';
-    if (index < 0 || index >= match.length) throw semantic(`REGEXP_EXTRACT: no group ${index} in '${p}'`, undefined, 10014);
+    if (index < 0 || index >= match.length)
+      throw semantic(`REGEXP_EXTRACT: no group ${index} in '${p}'`, undefined, 10014);
     return match[index] ?? null;
   }),
   jsFunction('string', 'split', ['string', 'string'], arrayOf(STRING), (s, p) => javaSplit(s as string, p as string)),

@@ -110,4 +110,3 @@ function fileLines(path: string, call: Call): ReadonlySet<string> {
     throw wrongArguments(call.analysis.text(call.position), `${path} cannot be read: ${error.message}`, call.position);
   }
 }
-

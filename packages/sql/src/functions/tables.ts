@@ -27,7 +27,7 @@ function exploded(call: Call, withPosition: boolean): TableFunctionResult {
       select: `SELECT ${index(arg.sql)}unnest(${arg.sql}) AS c${first}`,
     };
   }
-  if (arg.type.kind === 'map') {
+  if (arg.type.kind === 'map' && !withPosition) {
     const entries = `map_entries(${arg.sql})`;
     const inner = `SELECT ${withPosition ? `unnest(range(len(${entries})))::INTEGER AS p, ` : ''}unnest(${entries}) AS e`;
     return {
@@ -86,7 +86,17 @@ const tuple = (name: string, usage: string, part: (text: string, key: string) =>
     };
   });
 
+/** REPLICATE_ROWS(n, v1, …): the values n times, behind n. */
+const replicateRows = table('replicate_rows', 'bigint, value*', (call) => {
+  const [count, ...values] = convertArguments(call, ['any', 'any', 'any*']);
+  if (count.type.kind !== 'bigint') throw mismatch(call, count, 'a bigint');
+  const columns = [count, ...values].map((value, i) => ({ name: `col${i}`, type: value.type }));
+  const list = [count, ...values].map((value, i) => `${value.sql} AS c${i}`);
+  return { columns, select: `SELECT ${list.join(', ')} FROM range(coalesce(${count.sql}, 0))` };
+});
+
 export const tableFunctions: readonly TableFunction[] = [
+  replicateRows,
   table('explode', 'array or map', (call) => exploded(call, false)),
   table('posexplode', 'array or map', (call) => exploded(call, true)),
   inline,

@@ -1,4 +1,5 @@
 import { commonOf } from '../analyze/common-type.js';
+import { semantic } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { DOUBLE, type HiveType, INT } from '../types/hive-type.js';
 import { convertArguments, result } from './builder.js';
@@ -14,6 +15,7 @@ const window = (name: string, usage: string, build: (call: Call, invoke: Invoke)
 
 const numbering = (name: string, type: HiveType): WindowFunction =>
   window(name, '', (call, invoke) => {
+    if (call.args.length > 0) throw semantic(`Ranking functions take no arguments: ${call.name}`, call.position);
     const sql = invoke(name, '');
     return result(call, type, type.kind === 'int' ? `CAST(${sql} AS INTEGER)` : sql);
   });
@@ -22,6 +24,9 @@ const numbering = (name: string, type: HiveType): WindowFunction =>
 const neighbour = (name: 'lag' | 'lead'): WindowFunction =>
   window(name, 'value, offset?, default?', (call, invoke) => {
     const [value, offset, other] = convertArguments(call, ['any', 'int?', 'any?']);
+    if (typeof offset?.literal === 'bigint' && offset.literal < 0n) {
+      throw semantic(`Lag/Lead amount can not be negative. Specified: ${offset.literal}`, offset.position);
+    }
     const type =
       other === undefined
         ? value.type
@@ -55,8 +60,4 @@ export const windowFunctions: readonly WindowFunction[] = [
   neighbour('lead'),
   edge('first_value'),
   edge('last_value'),
-  window('nth_value', 'value, n', (call, invoke) => {
-    const [value, n] = convertArguments(call, ['any', 'int']);
-    return result(call, value.type, invoke('nth_value', `${value.sql}, ${n.sql}`));
-  }),
 ];

@@ -24,7 +24,8 @@ function evaluated(xml: string, path: string): XPathValue | undefined {
   const expression = compiled(path);
   if (expression === undefined) return undefined;
   const root = parseXml(xml);
-  if (root === undefined) throw semantic(`Error loading expression '${path}': the text is not well-formed XML`, undefined, 10014);
+  if (root === undefined)
+    throw semantic(`Error loading expression '${path}': the text is not well-formed XML`, undefined, 10014);
   return evaluateXPath(expression, root);
 }
 

@@ -60,7 +60,7 @@ const fractionText = (nanos: number): string => (nanos === 0 ? '' : `.${pad(nano
 
 /** Days of `y-m-d` with whatever follows after a blank, a T or other text (DateParser); undefined where there is no such date. */
 export function parseDate(text: string): number | undefined {
-  const match = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(text);
+  const match = /^\s*(-?\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(text);
   if (match === null) return undefined;
   return validDays(Number(match[1]), Number(match[2]), Number(match[3]));
 }
@@ -70,7 +70,9 @@ function validDays(year: number, month: number, day: number): number | undefined
   return daysFromCivil(year, month, day);
 }
 
-const TIMESTAMP = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d*))?)?/;
+/** Text behind the seconds is let pass, but not behind a fraction: then the time counts as none. */
+const TIMESTAMP =
+  /^\s*(-?\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d+)(?=\s|$)|(?=[^.\d]|$)))?/;
 
 /** A timestamp as Hive reads text (TimestampUtils.stringToTimestamp): a time that is none counts as midnight; undefined where the date is none. */
 export function parseTimestamp(text: string): { seconds: bigint; nanos: number } | undefined {

@@ -89,7 +89,7 @@ function json(type: HiveType, vector: ColumnVector, row: number): string {
       const items: string[] = [];
       for (let i = vector.offsets[row]; i < vector.offsets[row + 1]; i++) {
         const name = json(key, vector.keys, i);
-        items.push(`${name.startsWith('"') ? name : `"${name}"`}:${json(value, vector.values, i)}`);
+        items.push(`${name}:${json(value, vector.values, i)}`);
       }
       return `{${items.join(',')}}`;
     }

@@ -93,6 +93,19 @@ export const ROW_ID_TYPE: StructHiveType = structOf([
   { name: 'rowid', type: BIGINT },
 ]);
 
+export class TypeLengthError extends SkepError {
+  constructor(kind: string, length: number, limit: number) {
+    super(
+      'SEMANTIC_ERROR',
+      'invalid',
+      `${kind[0].toUpperCase()}${kind.slice(1)} length ${length} out of allowed range [1, ${limit}]`,
+      {
+        sqlState: '42000',
+      },
+    );
+  }
+}
+
 export class TypeTextError extends SkepError {
   constructor(text: string, at: number, what: string) {
     super('TYPE_TEXT', 'invalid', `type '${text}' at ${at}: ${what}`, { sqlState: '42000' });
@@ -130,8 +143,11 @@ export function typeOfNode(node: TypeNode): HiveType {
     case 'decimal':
       return decimal(node.precision, node.scale);
     case 'char':
-    case 'varchar':
-      return { kind: node.kind, length: node.length };
+    case 'varchar': {
+      const limit = node.kind === 'char' ? 255 : 65535;
+      if (node.length >= 1 && node.length <= limit) return { kind: node.kind, length: node.length };
+      throw new TypeLengthError(node.kind, node.length, limit);
+    }
     case 'array':
       return arrayOf(typeOfNode(node.element));
     case 'map':

@@ -84,7 +84,9 @@ export function formatBySql({ seconds, nanos }: TimestampValue, { tokens }: Patt
           return '00';
         default: {
           // ff, ff1 … ff9
-          const digits = String(nanos).padStart(9, '0').slice(0, name === 'ff' ? 9 : Number(name[2]));
+          const digits = String(nanos)
+            .padStart(9, '0')
+            .slice(0, name === 'ff' ? 9 : Number(name[2]));
           return fill ? digits : digits.replace(/0+$/, '') || '0';
         }
       }

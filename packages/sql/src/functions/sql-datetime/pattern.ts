@@ -84,7 +84,8 @@ export function checkForReading(pattern: Pattern, text: string): void {
   const gregorian = ['year', 'month', 'day of month', 'day of year'].some(has);
   if (iso && gregorian) throw refuse('ISO 8601 dates cannot be mixed with others');
   if (iso) {
-    if (!has('ISO year') || !has('ISO week') || !has('ISO day of week')) throw refuse('Missing part of an ISO 8601 date');
+    if (!has('ISO year') || !has('ISO week') || !has('ISO day of week'))
+      throw refuse('Missing part of an ISO 8601 date');
   } else {
     if (!has('year')) throw refuse('Missing year token.');
     if (has('day of year') && (has('month') || has('day of month'))) {

@@ -105,7 +105,9 @@ function readField(
     }
     case 'day':
     case 'dy': {
-      const found = DAY_NAMES.find((day) => rest.toLowerCase().startsWith((name === 'dy' ? day.slice(0, 3) : day).toLowerCase()));
+      const found = DAY_NAMES.find((day) =>
+        rest.toLowerCase().startsWith((name === 'dy' ? day.slice(0, 3) : day).toLowerCase()),
+      );
       return found === undefined ? undefined : name === 'dy' ? 3 : found.length;
     }
     case 'am':
@@ -148,7 +150,8 @@ function readNumber(
   const number = Number(digits);
   if (name.startsWith('ff')) values.set('nanos', Number(digits.padEnd(9, '0')));
   else if (name.startsWith('y')) values.set('year', completed(number, digits.length, year));
-  else if (name.startsWith('rr')) values.set('year', digits.length === 2 ? rounded(number, year) : completed(number, digits.length, year));
+  else if (name.startsWith('rr'))
+    values.set('year', digits.length === 2 ? rounded(number, year) : completed(number, digits.length, year));
   else if (name === 'i' || name.startsWith('iy')) values.set('isoyear', completed(number, digits.length, isoYear));
   else if (name === 'mm') values.set('month', number);
   else if (name === 'hh' || name === 'hh12') values.set('hour12', number);

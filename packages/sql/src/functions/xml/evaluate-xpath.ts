@@ -236,7 +236,9 @@ function call(name: string, args: readonly XPath[], context: Context): XPathValu
     case 'string-length':
       return [...text(0)].length;
     case 'normalize-space':
-      return text(0).trim().replace(/[ \t\r\n]+/g, ' ');
+      return text(0)
+        .trim()
+        .replace(/[ \t\r\n]+/g, ' ');
     case 'translate': {
       const [from, to] = [[...text(1)], [...text(2)]];
       return [...text(0)].map((c) => (from.includes(c) ? (to[from.indexOf(c)] ?? '') : c)).join('');

@@ -15,14 +15,21 @@ export interface Step {
 }
 
 const TOKEN =
-  /\s*(?:(\d+(?:\.\d*)?|\.\d+)|"([^"]*)"|'([^']*)'|(\.\.|::|\/\/|!=|<=|>=|[()[\].@,|+\-=<>/*$])|([\p{L}_][\p{L}\p{N}_.\-]*(?::(?:[\p{L}_][\p{L}\p{N}_.\-]*|\*))?))/uy;
+  /\s*(?:(\d+(?:\.\d*)?|\.\d+)|"([^"]*)"|'([^']*)'|(\.\.|::|\/\/|!=|<=|>=|[()[\].@,|+\-=<>/*$])|([\p{L}_][\p{L}\p{N}_.-]*(?::(?:[\p{L}_][\p{L}\p{N}_.-]*|\*))?))/uy;
 
 interface Token {
   readonly kind: 'number' | 'string' | 'symbol' | 'name';
   readonly text: string;
 }
 
-const BINARY: readonly (readonly string[])[] = [['or'], ['and'], ['=', '!='], ['<', '<=', '>', '>='], ['+', '-'], ['*', 'div', 'mod']];
+const BINARY: readonly (readonly string[])[] = [
+  ['or'],
+  ['and'],
+  ['=', '!='],
+  ['<', '<=', '>', '>='],
+  ['+', '-'],
+  ['*', 'div', 'mod'],
+];
 const NODE_TYPES = ['text', 'node', 'comment', 'processing-instruction'];
 const SELF: Step = { axis: 'self', test: 'node()', predicates: [] };
 const DESCENDANT: Step = { axis: 'descendant-or-self', test: 'node()', predicates: [] };
@@ -112,7 +119,9 @@ class XPathParser {
     }
     if (this.is('//')) return this.steps('root', []);
     if (this.accept('/')) {
-      const steps = this.startsStep() ? this.firstStep('root') : { kind: 'path' as const, from: 'root' as const, steps: [] };
+      const steps = this.startsStep()
+        ? this.firstStep('root')
+        : { kind: 'path' as const, from: 'root' as const, steps: [] };
       return steps;
     }
     return this.firstStep('context');
