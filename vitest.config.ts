@@ -8,6 +8,7 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', 'test/interop/**'],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: 'forks',
     // MariaDB for the suites that ask for it.
     globalSetup: ['packages/metadb/test/global-setup.ts'],

@@ -1,6 +1,7 @@
 import type { Tx } from '@skep/metadb';
 import type { Database } from '@skep/rpc';
 import { AlreadyExistsError, InvalidObjectError, InvalidOperationError, noSuchDatabase } from './errors.js';
+import { dependentsOf } from './hive-tables.js';
 import { insertParameters, nextIds, type Parameters } from './rows.js';
 import { replaceParameters } from './storage-descriptor.js';
 import { dropTableRows } from './tables.js';
@@ -97,6 +98,8 @@ export async function deleteDatabase(tx: Tx, name: string, cascade: boolean): Pr
   }
   for (const { TBL_ID } of tables) await dropTableRows(tx, TBL_ID);
   await tx.run('DELETE FROM DATABASE_PARAMS WHERE DB_ID = ?', [id]);
+  await tx.run('DELETE FROM FUNC_RU WHERE FUNC_ID IN (SELECT FUNC_ID FROM FUNCS WHERE DB_ID = ?)', [id]);
+  for (const table of dependentsOf('DB_ID')) await tx.run(`DELETE FROM ${table} WHERE DB_ID = ?`, [id]);
   await tx.run('DELETE FROM DBS WHERE DB_ID = ?', [id]);
 }
 

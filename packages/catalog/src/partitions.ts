@@ -2,6 +2,7 @@ import { formatPartitionName } from '@skep/core';
 import { chunked, idList, type Tx } from '@skep/metadb';
 import type { FieldSchema, Partition, StorageDescriptor } from '@skep/rpc';
 import { AlreadyExistsError, InvalidObjectError, InvalidOperationError, noSuchPartition } from './errors.js';
+import { dependentsOf } from './hive-tables.js';
 import { groupBy, insertParameters, insertRows, isTrue, nextIds, type Parameters } from './rows.js';
 import {
   type DescriptorIds,
@@ -275,6 +276,7 @@ async function updatePartition(tx: Tx, table: StoredTable, before: StoredPartiti
     if ((await existingNames(tx, table.tblId, [name])).size > 0) {
       throw new InvalidOperationError(`Partition already exists: ${name}`);
     }
+    await tx.run('UPDATE PART_COL_STATS SET PARTITION_NAME = ? WHERE PART_ID = ?', [name, id]);
     await tx.run('DELETE FROM PARTITION_KEY_VALS WHERE PART_ID = ?', [id]);
     await insertValues(tx, [{ ...after, id }]);
   }
@@ -306,7 +308,7 @@ export async function deletePartitions(tx: Tx, table: StoredTable, names: readon
       list.params,
     );
     sdIds.push(...rows.flatMap(({ SD_ID }) => (SD_ID === null ? [] : [SD_ID])));
-    for (const from of ['PARTITION_PARAMS', 'PARTITION_KEY_VALS', 'PARTITIONS']) {
+    for (const from of ['PARTITION_PARAMS', 'PARTITION_KEY_VALS', ...dependentsOf('PART_ID'), 'PARTITIONS']) {
       await tx.run(`DELETE FROM ${from} WHERE PART_ID IN ${list.sql}`, list.params);
     }
   }

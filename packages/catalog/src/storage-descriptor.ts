@@ -1,5 +1,6 @@
 import { chunked, idList, type SqlValue, type Tx } from '@skep/metadb';
 import type { FieldSchema, SerDe, StorageDescriptor } from '@skep/rpc';
+import { dependentsOf } from './hive-tables.js';
 import { insertParameters, insertRows, nextIds, type Parameters, sameParameters } from './rows.js';
 
 /** The ids of a storage descriptor's rows. */
@@ -169,7 +170,8 @@ export async function deleteDescriptors(tx: Tx, sdIds: readonly bigint[]): Promi
       list.params,
     );
     for (const { CD_ID } of rows) if (CD_ID !== null) cdIds.add(CD_ID);
-    for (const table of ['SD_PARAMS', 'BUCKETING_COLS', 'SORT_COLS', 'SDS']) {
+    await tx.run(`DELETE FROM SKEWED_VALUES WHERE SD_ID_OID IN ${list.sql}`, list.params);
+    for (const table of ['SD_PARAMS', 'BUCKETING_COLS', 'SORT_COLS', ...dependentsOf('SD_ID'), 'SDS']) {
       await tx.run(`DELETE FROM ${table} WHERE SD_ID IN ${list.sql}`, list.params);
     }
     const serdes = idList(rows.flatMap(({ SERDE_ID }) => (SERDE_ID === null ? [] : [SERDE_ID])));

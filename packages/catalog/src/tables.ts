@@ -8,6 +8,7 @@ import {
   noSuchDatabase,
   noSuchTable,
 } from './errors.js';
+import { dependentsOf } from './hive-tables.js';
 import { insertParameters, insertRows, isTrue, nextIds, type Parameters } from './rows.js';
 import {
   type DescriptorIds,
@@ -256,6 +257,16 @@ export async function updateTable(tx: Tx, db: string, name: string, after: Table
       tblId,
     ],
   );
+  if (isRenamed) {
+    // Hive's statistics name their table.
+    for (const of of [
+      ['TAB_COL_STATS', 'TBL_ID = ?'],
+      ['PART_COL_STATS', 'PART_ID IN (SELECT PART_ID FROM PARTITIONS WHERE TBL_ID = ?)'],
+    ]) {
+      const names = [after.database.toLowerCase(), after.name.toLowerCase()];
+      await tx.run(`UPDATE ${of[0]} SET DB_NAME = ?, TABLE_NAME = ? WHERE ${of[1]}`, [...names, tblId]);
+    }
+  }
   await replaceParameters(tx, 'TABLE_PARAMS', 'TBL_ID', tblId, before.parameters, after.parameters);
   const cdId = await updateTableDescriptor(tx, stored, after);
   const keysChanged = !sameColumns(before.partitionKeys, lowerNames(after.partitionKeys));
@@ -304,11 +315,11 @@ export async function dropTableRows(tx: Tx, tblId: bigint): Promise<void> {
     'SELECT SD_ID FROM PARTITIONS WHERE TBL_ID = ? UNION ALL SELECT SD_ID FROM TBLS WHERE TBL_ID = ?',
     [tblId, tblId],
   );
-  for (const table of ['PARTITION_PARAMS', 'PARTITION_KEY_VALS']) {
+  for (const table of ['PARTITION_PARAMS', 'PARTITION_KEY_VALS', ...dependentsOf('PART_ID')]) {
     await tx.run(`DELETE FROM ${table} WHERE PART_ID IN (SELECT PART_ID FROM PARTITIONS WHERE TBL_ID = ?)`, [tblId]);
   }
   await deleteConstraints(tx, tblId, true);
-  for (const table of ['PARTITIONS', 'PARTITION_KEYS', 'TABLE_PARAMS', 'TBLS']) {
+  for (const table of [...dependentsOf('TBL_ID'), 'PARTITIONS', 'PARTITION_KEYS', 'TABLE_PARAMS', 'TBLS']) {
     await tx.run(`DELETE FROM ${table} WHERE TBL_ID = ?`, [tblId]);
   }
   await deleteDescriptors(

@@ -17,7 +17,7 @@ const lockTables: Migration = {
         indexes: [
           { name: 'HL_TXNID_INDEX', on: 'HL_TXNID' },
           // Ours.
-          { name: 'HL_DB_TABLE_INDEX', on: 'HL_DB, HL_TABLE' },
+          { name: 'HL_DB_TABLE_INDEX', on: 'HL_DB, HL_TABLE', isOurs: true },
         ],
       },
       { name: 'NEXT_LOCK_ID', columns: 'NL_NEXT bigint NOT NULL' },

@@ -15,6 +15,8 @@ export interface IndexDefinition {
   readonly unique?: boolean;
   /** MySQL indexes foreign keys by itself. */
   readonly onlySqlite?: boolean;
+  /** Hive's table does not have it: added where Hive made the table. */
+  readonly isOurs?: boolean;
 }
 
 /** Creates tables with their indexes. What is there already stays as it is: Hive may have made it. */
@@ -24,7 +26,9 @@ export async function createTables(tx: Tx, tables: readonly TableDefinition[]): 
     const kept = indexes.filter((index) => !isMysql || index.onlySqlite !== true);
     if (isMysql) {
       const keys = kept.map((index) => `, ${index.unique ? 'UNIQUE ' : ''}KEY ${index.name} (${index.on})`);
-      await tx.run(`CREATE TABLE IF NOT EXISTS ${name} (${columns}${keys.join('')})${tx.dialect.tableOptions}`);
+      const isThere = await hasTable(tx, name);
+      if (isThere) await addIndexes(tx, name, kept);
+      else await tx.run(`CREATE TABLE IF NOT EXISTS ${name} (${columns}${keys.join('')})${tx.dialect.tableOptions}`);
       continue;
     }
     await tx.run(`CREATE TABLE IF NOT EXISTS ${name} (${columns})`);
@@ -32,6 +36,17 @@ export async function createTables(tx: Tx, tables: readonly TableDefinition[]): 
       const on = index.on.replace(/\(\d+\)/g, '');
       await tx.run(`CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${index.name} ON ${name} (${on})`);
     }
+  }
+}
+
+async function addIndexes(tx: Tx, table: string, indexes: readonly IndexDefinition[]): Promise<void> {
+  for (const { name, on, isOurs } of indexes) {
+    if (isOurs !== true) continue;
+    const found = await tx.get(
+      'SELECT 1 AS N FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND INDEX_NAME = ? LIMIT 1',
+      [table, name],
+    );
+    if (found === undefined) await tx.run(`ALTER TABLE ${table} ADD INDEX ${name} (${on})`);
   }
 }
 

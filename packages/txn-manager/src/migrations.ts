@@ -12,7 +12,7 @@ function tables(text: string, longText: string, autoIncrement: string): TableDef
         TXN_LAST_HEARTBEAT bigint NOT NULL, TXN_USER varchar(128)${text} NOT NULL, TXN_HOST varchar(128)${text} NOT NULL,
         TXN_AGENT_INFO varchar(128)${text}, TXN_META_INFO varchar(128)${text}, TXN_HEARTBEAT_COUNT integer, TXN_TYPE integer`,
       // Ours: snapshots are taken from the index alone.
-      indexes: [{ name: 'TXNS_STATE_INDEX', on: 'TXN_STATE, TXN_ID, TXN_TYPE' }],
+      indexes: [{ name: 'TXNS_STATE_INDEX', on: 'TXN_STATE, TXN_ID, TXN_TYPE', isOurs: true }],
     },
     {
       name: 'TXN_COMPONENTS',
@@ -58,7 +58,7 @@ function tables(text: string, longText: string, autoIncrement: string): TableDef
       columns: `WS_DATABASE varchar(128) NOT NULL, WS_TABLE varchar(256) NOT NULL, WS_PARTITION varchar(767)${text},
         WS_TXNID bigint NOT NULL, WS_COMMIT_ID bigint NOT NULL, WS_OPERATION_TYPE char(1) NOT NULL`,
       // Ours.
-      indexes: [{ name: 'WRITE_SET_TABLE_INDEX', on: 'WS_DATABASE, WS_TABLE' }],
+      indexes: [{ name: 'WRITE_SET_TABLE_INDEX', on: 'WS_DATABASE, WS_TABLE', isOurs: true }],
     },
     {
       name: 'AUX_TABLE',
