@@ -1,6 +1,6 @@
 import { SkepError } from '@skep/core';
 import type { StructVector } from '@skep/orc';
-import { TxnAbortedError, TxnConflictError } from '@skep/rpc';
+import { DataOperation, type LockComponent, TxnAbortedError, TxnConflictError } from '@skep/rpc';
 import { lockSettings, type SessionContext } from './context.js';
 import { ExecutionError, SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
@@ -94,7 +94,7 @@ export class ExplicitTransaction implements OpenTransaction {
       if (transaction.hasSnapshot) {
         // Whatever else has to be locked now is asked for beside what is held.
         if (!isSame) continue;
-        await this.requireNoConflict();
+        if (components.some(changesRows)) await this.requireNoConflict();
       } else {
         // Nothing was read or written yet: a transaction that begins now sees what happened meanwhile.
         if (!isSame || (await isOutdated(context, transaction, components))) {
@@ -198,6 +198,9 @@ const open = async (context: SessionContext): Promise<StatementTransaction> =>
     timeoutMs: context.conf.getTimeMs('hive.txn.timeout'),
     isExplicit: true,
   });
+
+const changesRows = ({ operation }: LockComponent): boolean =>
+  operation === DataOperation.DATA_OPERATION_UPDATE || operation === DataOperation.DATA_OPERATION_DELETE;
 
 /** Who lost, on what, to whom. */
 export function conflictError(
