@@ -32,7 +32,7 @@ export interface OrcWriterOptions {
   readonly enforceCompressionBlockSize?: boolean;
   /** Column names (`a`, nested `s.x`) or ids; a column's descendants are meant too (orc.bloom.filter.columns). */
   readonly bloomFilterColumns?: readonly (string | number)[];
-  /** 0.05 (orc.bloom.filter.fpp). */
+  /** 0.01 (orc.bloom.filter.fpp, as ORC 1.8 has it). */
   readonly bloomFilterFpp?: number;
   /** 0.8 (orc.dictionary.key.threshold): strings are dictionary encoded up to this share of distinct values; 0: never. */
   readonly dictionaryKeySizeThreshold?: number;
@@ -90,7 +90,7 @@ export function resolveOptions(schema: TypeDescription, options: OrcWriterOption
     throw new InvalidWriteError(`rowIndexStride ${stride} is not a whole number from 0 on`);
   }
   const compression = options.compression ?? 'zlib';
-  const fpp = options.bloomFilterFpp ?? 0.05;
+  const fpp = options.bloomFilterFpp ?? 0.01;
   if (!(fpp > 0 && fpp < 1)) throw new InvalidWriteError(`bloomFilterFpp ${fpp} is not between 0 and 1`);
   return {
     compression,
