@@ -95,6 +95,40 @@ describe('kill -9', { timeout: 180_000 }, () => {
     await home.close();
   });
 
+  it('with a transaction of several statements open: nothing of it is seen, its locks are free at once', async () => {
+    const home = await freshHome();
+    const session = home.newSession();
+    await run(
+      session,
+      `create table t (id int) ${acid}`,
+      `create table p (id int) partitioned by (k int) ${acid}`,
+      'insert into t values (1), (2)',
+    );
+    const statements = [
+      'start transaction',
+      'insert into t values (3)',
+      'delete from t where id = 1',
+      'insert into p select id, id from t',
+      'update t set id = id * 10',
+      `select count(*) from (${manyRows}) a join (${manyRows}) b on a.pos % 1000 = b.pos % 1000`,
+    ];
+    const child = await start(home.path, statements, (output) => output.includes('done update'));
+    expect((await rows(session, 'show transactions')).slice(1).map((row) => row.split('\t')[1])).toContain('OPEN');
+    expect(await rows(session, 'select * from t order by id')).toEqual(['1', '2']);
+    await kill(child);
+    await run(
+      session,
+      'start transaction',
+      'update t set id = id + 5',
+      'insert overwrite table p select 1, 1',
+      'commit',
+    );
+    expect(await rows(session, 'select * from t order by id')).toEqual(['6', '7']);
+    expect(await rows(session, 'select * from p')).toEqual(['1\t1']);
+    expect(await rows(session, 'show locks')).toHaveLength(1);
+    await home.close();
+  });
+
   it('of a process that holds a lock: others go on at once', async () => {
     const home = await freshHome();
     const session = home.newSession();

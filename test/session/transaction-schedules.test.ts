@@ -97,7 +97,7 @@ const step = fc.record({
     'update',
     'update',
     'delete',
-    'overwrite',
+    'merge',
   ),
   modulus: fc.integer({ min: 1, max: 3 }),
 });
