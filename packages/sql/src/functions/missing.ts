@@ -42,6 +42,16 @@ const REASONS: Readonly<Record<string, string>> = {
   validate_acid_sort_order: INTERNAL,
 };
 
+/** By reason, for the documentation. */
+export function missingByReason(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>([
+    [SKETCHES, ['ds_…']],
+    [GEOMETRY, ['st_…']],
+  ]);
+  for (const [name, reason] of Object.entries(REASONS)) found.set(reason, [...(found.get(reason) ?? []), name]);
+  return found;
+}
+
 /** Why a function of Hive's is not there; undefined for a name that Hive does not have either. */
 export function missingReason(name: string): string | undefined {
   if (name.startsWith('ds_')) return SKETCHES;

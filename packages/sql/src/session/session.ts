@@ -1,4 +1,5 @@
 import type { Configuration } from '@skep/config';
+import { describeFunction } from '../functions/describe-function.js';
 import { parseStatement, type Statement, substitute } from '../parse/index.js';
 import { QueryEngine } from '../query.js';
 import { alterTable } from './alter-table.js';
@@ -158,7 +159,10 @@ export class Session {
       case 'describe-table':
         return await describe(context, statement);
       case 'describe-function':
-        throw new UnsupportedError('DESCRIBE FUNCTION');
+        return textResult(
+          ['tab_name'],
+          describeFunction(statement.name, statement.extended).map((line) => [line]),
+        );
       case 'use':
         context.currentDatabase = await requireDatabase(context, statement.database);
         return done;
