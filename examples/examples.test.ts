@@ -132,6 +132,22 @@ describe('table_name', () => {
   });
 });
 
+describe('transfer', () => {
+  it('tells of a transaction over two tables, and of one that is rolled back', async () => {
+    const { code, out, err } = await skep('-f', join(root, 'examples/transfer.sql'));
+    expect(err).toBe('');
+    expect(code).toBe(0);
+    expect(out).toContain('1\tAnn\t7500\n2\tBob\t3000\n1\t-2500\tto Bob, rent\n2\t2500\tfrom Ann\n');
+    expect(out.endsWith('\n0\n10500\n')).toBe(true);
+    expect(folders('movement')).toEqual([
+      'delete_delta_0000001_0000001_0006',
+      'delta_0000001_0000001_0002',
+      'delta_0000001_0000001_0005',
+      'delta_0000001_0000001_0007',
+    ]);
+  });
+});
+
 describe.skipIf(!existsSync(verbatim))('scripts as users publish them (../shared/golden/verbatim)', () => {
   it('emp.sql', async () => {
     const { code, out, err } = await skep('-f', join(verbatim, 'emp.sql'));
