@@ -21,7 +21,7 @@ export interface ReadOptions {
   readonly batchSize?: number;
   /**
    * A stripe of which more bytes than this are to be read is read in parts of about this size, where it has row indexes:
-   * what bounds memory. 8 MiB when absent.
+   * what bounds memory. 8 MiB when absent, 4 MiB of a compressed file.
    */
   readonly segmentBytes?: number;
   /**

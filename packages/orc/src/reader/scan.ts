@@ -16,6 +16,8 @@ import { readStripeLayout, type StripeInformation } from './stripe.js';
 
 const DEFAULT_BATCH_ROWS = 8192;
 const DEFAULT_SEGMENT_BYTES = 8 << 20;
+/** What is compressed is some times as long in memory. */
+const DEFAULT_COMPRESSED_SEGMENT_BYTES = 4 << 20;
 /** Most bytes of text that a batch should have, by the longest dictionary entry. */
 const BATCH_TEXT_BYTES = 64 << 20;
 
@@ -118,7 +120,8 @@ function* prepareStripe(
     groups: 1,
     carried: new Map(),
   };
-  const segmentLimit = Math.max(1, options.segmentBytes ?? DEFAULT_SEGMENT_BYTES);
+  const defaultLimit = tail.codec === undefined ? DEFAULT_SEGMENT_BYTES : DEFAULT_COMPRESSED_SEGMENT_BYTES;
+  const segmentLimit = Math.max(1, options.segmentBytes ?? defaultLimit);
   const pruned = selected?.some((group) => !group) ?? false;
   const split = pruned || segmentBytes(whole, root, { first: 0, end: 1 }) > segmentLimit;
   const stripe = split ? yield* withRowIndex(whole, root, stride) : whole;
