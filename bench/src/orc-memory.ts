@@ -24,14 +24,16 @@ const CASES = [
   { shape: 'lineitem', codec: 'zstd' },
 ] as const;
 
-/** Peak memory (resident set) of a process that writes a file of 1 GB, and of others that read it: in turns of the event loop, and without. */
-export async function memory(wanted: (shape: string, codec: string) => boolean): Promise<number> {
+/** Peak memory (resident set) of a process that writes a file of 1 GB (or of other `gigabytes`), and of others that read it: in turns of the event loop, and without. */
+export async function memory(wanted: (shape: string, codec: string) => boolean, gigabytes = 1): Promise<number> {
   const work = mkdtempSync(join(tmpdir(), 'skep-bench-orc-memory-'));
   const rows: string[][] = [];
   try {
     for (const { shape, codec } of CASES.filter(({ shape, codec }) => wanted(shape, codec))) {
       const path = join(work, 'file.orc');
-      const peaks = ['write', 'read', 'readSync'].map((part) => peakOf([part, path, shape, codec]));
+      const peaks = ['write', 'read', 'readSync'].map((part) =>
+        peakOf([part, path, shape, codec, String(gigabytes * GB)]),
+      );
       rows.push([`${shape}, ${codec}`, (statSync(path).size / GB).toFixed(2), ...peaks]);
       rmSync(path);
     }
@@ -49,8 +51,8 @@ function peakOf(args: readonly string[]): string {
 }
 
 /** Runs in a process of its own; prints its peak. */
-export async function memoryPart([part, path, shapeName, codec]: string[]): Promise<void> {
-  if (part === 'write') await writeFile(path, shapeName, codec as (typeof CASES)[number]['codec']);
+export async function memoryPart([part, path, shapeName, codec, bytes]: string[]): Promise<void> {
+  if (part === 'write') await writeFile(path, shapeName, codec as (typeof CASES)[number]['codec'], Number(bytes));
   else {
     const reader = openOrcSync(fileSource(path));
     let rows = 0;
@@ -61,11 +63,16 @@ export async function memoryPart([part, path, shapeName, codec]: string[]): Prom
   process.stdout.write((process.resourceUsage().maxRSS / 1024).toFixed(0));
 }
 
-async function writeFile(path: string, shapeName: string, codec: (typeof CASES)[number]['codec']): Promise<void> {
+async function writeFile(
+  path: string,
+  shapeName: string,
+  codec: (typeof CASES)[number]['codec'],
+  bytes: number,
+): Promise<void> {
   const shape = [...SHAPES, TWENTY].find(({ name }) => name === shapeName) ?? TWENTY;
   const batches = Array.from({ length: BATCHES }, (_, i) => shape.batch(i * ROWS, ROWS));
   const writer = new OrcWriter(fileSink(path), shape.type, { compression: codec });
-  for (let i = 0; writer.bytesWritten < GB; i++) await writer.write(batches[i % BATCHES]);
+  for (let i = 0; writer.bytesWritten < bytes; i++) await writer.write(batches[i % BATCHES]);
   await writer.close();
 }
 

@@ -17,6 +17,10 @@ const BATCH = 8192;
 /** Of our side before the first round, so that V8 has compiled what is measured; pyarrow is asked once. */
 const WARM_UP_MS = 300;
 
+/** Short rounds go on so long, at most so many: on a busy machine a median of few is chance. */
+const LEAST_MS = 1000;
+const MOST_ROUNDS = 101;
+
 type Codec = NonNullable<OrcWriterOptions['compression']>;
 const CODECS: readonly Codec[] = ['none', 'zlib', 'snappy', 'lz4', 'zstd'];
 const PYARROW_NAME: Readonly<Record<Codec, string>> = {
@@ -45,11 +49,12 @@ export async function main(args: string[]): Promise<number> {
       shape: { type: 'string', multiple: true },
       codec: { type: 'string', multiple: true },
       memory: { type: 'boolean' },
+      gb: { type: 'string' },
     },
   });
   const wanted = (shape: string, codec: string): boolean =>
     (values.shape?.includes(shape) ?? true) && (values.codec?.includes(codec) ?? true);
-  if (values.memory) return memory(wanted);
+  if (values.memory) return memory(wanted, Number(values.gb ?? 1));
   const rows = Number(values.rows ?? 500_000);
   const rounds = Number(values.rounds ?? 7);
   const codecs = CODECS.filter((codec) => values.codec === undefined || values.codec.includes(codec));
@@ -126,7 +131,7 @@ class OrcBench {
     return { what, rows, ...(await this.compare(work, question)) };
   }
 
-  /** Medians of rounds in turn, so that what else the machine does meets both sides alike. */
+  /** Medians of rounds in turn (at least `rounds` of them), so that what else the machine does meets both sides alike. */
   private async compare(work: () => Promise<void>, question: object): Promise<Pick<Line, 'ours' | 'theirs'>> {
     const warm = performance.now();
     do await work();
@@ -134,7 +139,9 @@ class OrcBench {
     await this.ask(question);
     const ours: number[] = [];
     const theirs: number[] = [];
-    for (let i = 0; i < this.rounds; i++) {
+    const begin = performance.now();
+    const enough = (): boolean => ours.length >= MOST_ROUNDS || performance.now() - begin > LEAST_MS;
+    while (ours.length < this.rounds || !enough()) {
       const start = performance.now();
       await work();
       ours.push((performance.now() - start) / 1000);
