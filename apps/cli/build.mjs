@@ -24,6 +24,9 @@ await build({
     'zstd-napi',
     '@grpc/*',
     'grpc-health-check',
+    'pino',
+    'prom-client',
+    'grpc-health-check',
   ],
   // CommonJS packages inside the bundle (commander) ask for Node's modules by require.
   banner: {

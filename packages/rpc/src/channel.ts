@@ -40,7 +40,7 @@ export class Channel {
     request: unknown,
     headers: Readonly<Record<string, string>>,
     deadline: number,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
   ): Promise<Outcome> {
     const opened = await this.open();
     const failure = await this.connected(opened, deadline, signal);
@@ -49,7 +49,7 @@ export class Channel {
   }
 
   /** Throws unless the service says that it serves. */
-  async checkHealth(service: string, deadline: number, signal: AbortSignal): Promise<void> {
+  async checkHealth(service: string, deadline: number, signal: AbortSignal | undefined): Promise<void> {
     const outcome = await this.send(await this.open(), healthCheck, service, {}, deadline, signal);
     if ('failure' in outcome) throw outcome.failure.error;
     if (outcome.response !== HEALTH_SERVING) {
@@ -92,7 +92,11 @@ export class Channel {
   }
 
   /** Why there is no connection; undefined: there is one. Found by a health check, which changes nothing if it is lost. */
-  private async connected(opened: Opened, deadline: number, signal: AbortSignal): Promise<Failure | undefined> {
+  private async connected(
+    opened: Opened,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Failure | undefined> {
     const { grpc, client } = opened;
     if (client.getChannel().getConnectivityState(true) === grpc.connectivityState.READY) return undefined;
     this.connecting ??= this.probe(opened).finally(() => {
@@ -100,25 +104,25 @@ export class Channel {
     });
     const late = new AbortController();
     const end = () => late.abort();
-    signal.addEventListener('abort', end, { once: true });
+    signal?.addEventListener('abort', end, { once: true });
     const tooLate = this.clock.sleep(Math.max(0, deadline - this.clock.now()), late.signal).then(
       () => this.notConnected('DEADLINE', 'no connection before the deadline'),
       () => undefined,
     );
     try {
       const failure = await Promise.race([this.connecting, tooLate]);
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       return failure;
     } finally {
-      signal.removeEventListener('abort', end);
+      signal?.removeEventListener('abort', end);
       late.abort();
     }
   }
 
   private async probe(opened: Opened): Promise<Failure | undefined> {
     const deadline = this.clock.now() + CONNECT_MS;
-    const never = new AbortController().signal;
-    const outcome = await this.send(opened, healthCheck, '', {}, deadline, never, [UNAVAILABLE, DEADLINE_EXCEEDED]);
+    const failures = [UNAVAILABLE, DEADLINE_EXCEEDED];
+    const outcome = await this.send(opened, healthCheck, '', {}, deadline, undefined, failures);
     if (!('failure' in outcome)) return undefined;
     const { error } = outcome.failure;
     return { error, notBegun: true, isLost: true };
@@ -136,14 +140,14 @@ export class Channel {
     request: unknown,
     headers: Readonly<Record<string, string>>,
     deadline: number,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
     failures?: readonly number[],
   ): Promise<Outcome> {
     const metadata = new grpc.Metadata();
     for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
     if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
     return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       const call = client.makeUnaryRequest(
         method.path,
         method.requestSerialize as (value: unknown) => Buffer,
@@ -152,14 +156,14 @@ export class Channel {
         metadata,
         { deadline },
         (error, response) => {
-          signal.removeEventListener('abort', cancel);
+          signal?.removeEventListener('abort', cancel);
           if (error === null || (failures !== undefined && !failures.includes(error.code))) resolve({ response });
-          else if (signal.aborted) reject(signal.reason);
+          else if (signal?.aborted) reject(signal.reason);
           else resolve({ failure: this.failureOf(error) });
         },
       );
       const cancel = () => call.cancel();
-      signal.addEventListener('abort', cancel, { once: true });
+      signal?.addEventListener('abort', cancel, { once: true });
     });
   }
 

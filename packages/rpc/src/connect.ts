@@ -118,17 +118,16 @@ class OutgoingCall {
     });
   }
 
-  /** With one signal for that of the options and that of the call being served. */
-  async within<T>(run: (deadline: number, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const own = new AbortController();
+  /** With one signal for that of the options and that of the call being served; undefined where there is none. */
+  async within<T>(run: (deadline: number, signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
     const signals = [this.options.signal, this.outer?.signal].filter((signal) => signal !== undefined);
-    const ends = signals.map((signal) => ({ signal, end: () => own.abort(signal.reason) }));
-    for (const { signal, end } of ends) {
-      signal.throwIfAborted();
-      signal.addEventListener('abort', end, { once: true });
-    }
+    for (const signal of signals) signal.throwIfAborted();
+    if (signals.length < 2) return run(this.deadline, signals[0]);
+    const both = new AbortController();
+    const ends = signals.map((signal) => ({ signal, end: () => both.abort(signal.reason) }));
+    for (const { signal, end } of ends) signal.addEventListener('abort', end, { once: true });
     try {
-      return await run(this.deadline, own.signal);
+      return await run(this.deadline, both.signal);
     } finally {
       for (const { signal, end } of ends) signal.removeEventListener('abort', end);
     }

@@ -1,0 +1,152 @@
+import { dirname, resolve } from 'node:path';
+import { systemClock } from '@skep/core';
+import { parseAddresses, parseServices, SERVICE_NAMES, serveMetastore } from '@skep/metastore';
+import type { CallRecord, ServeOptions } from '@skep/rpc';
+import { toFileUri } from '@skep/storage';
+import { createLogger, type LogLevel } from '@skep/telemetry';
+import { userName } from '../configuration.js';
+import { UsageError } from '../error-line.js';
+import type { CliIo } from '../io.js';
+import { version } from '../version.js';
+import { warehouseUri } from '../warehouse-uri.js';
+import { type ClientFlags, connectOptions, quietGrpc, withUser } from './client-flags.js';
+import { asked, countOf, readText, servingConfiguration } from './serving.js';
+
+type OnOff = 'on' | 'off';
+
+export interface MetastoreFlags extends ClientFlags {
+  readonly listen: string;
+  readonly db: string;
+  readonly dbPasswordFile?: string;
+  readonly warehouse?: string;
+  readonly services: string;
+  readonly peer?: readonly string[];
+  readonly initiator?: OnOff;
+  readonly cleaner?: OnOff;
+  readonly housekeeping?: OnOff;
+  readonly workers: string;
+  readonly tlsClientCa?: string;
+  readonly tokens?: string;
+  readonly certificateName?: 'CN' | 'DNS';
+  readonly metrics?: string;
+  readonly logLevel: LogLevel;
+  readonly config?: readonly string[];
+  readonly hiveconf?: Readonly<Record<string, string>>;
+}
+
+const SWITCHES = [
+  ['initiator', 'hive.compactor.initiator.on'],
+  ['cleaner', 'hive.compactor.cleaner.on'],
+  ['housekeeping', 'metastore.housekeeping.threads.on'],
+] as const;
+
+/** `skep metastore`: serves until it is asked to end. */
+export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<void> {
+  quietGrpc();
+  const env = withUser(io.env, flags.user);
+  const conf = servingConfiguration(flags.config ?? [], env, flags.hiveconf ?? {});
+  for (const [flag, parameter] of SWITCHES) {
+    if (flags[flag] !== undefined) conf.set(parameter, String(flags[flag] === 'on'));
+  }
+  const logger = createLogger({
+    level: flags.logLevel,
+    write: (line) => io.stderr.write(line),
+    fields: { service: 'metastore', pid: process.pid },
+    now: () => systemClock.now(),
+  });
+  const services = parseServices(flags.services);
+  const metrics = flags.metrics === undefined ? undefined : await startMetrics(flags.metrics);
+  const onCall = (call: CallRecord) => {
+    metrics?.onCall(call);
+    const { method, code, durationMs, user, requestId, peer, error } = call;
+    const fields = { method, code, durationMs, user, requestId, peer, error };
+    if (code === 'BUG') logger.error(fields, `${method} failed`);
+    else logger.debug(fields, method);
+  };
+  try {
+    const running = await serveMetastore({
+      dbUrl: databaseUrl(flags, io),
+      conf,
+      services,
+      peers: parseAddresses((flags.peer ?? []).join(','), '--peer'),
+      connect: connectOptions(flags, env),
+      ...warehouses(flags),
+      user: userName(env),
+      version,
+      log: (message) => logger.warn({}, message),
+      serve: { ...serveOptions(flags, conf.entries()), onCall },
+      background: { loops: true, workers: countOf('--workers', flags.workers, 0), pools: flags.workers !== '0' },
+    });
+    const { address } = running;
+    const { db, otherWarehouse, warehouse } = running.services;
+    if (otherWarehouse !== undefined) {
+      const where = `--warehouse ${warehouse} is where new databases go; default keeps its tables in ${otherWarehouse}`;
+      logger.warn({ warehouse, otherWarehouse }, where);
+    }
+    const ended = asked(io);
+    const what = services.length === SERVICE_NAMES.length ? 'all services' : services.join(', ');
+    const figures = metrics === undefined ? '' : `, metrics on ${metrics.address}`;
+    io.stdout.write(`skep metastore ready on ${address}: ${what}, database ${db.path}${figures}\n`);
+    logger.info({ address, services, database: db.path, metrics: metrics?.address }, 'ready');
+    await ended;
+    logger.info({}, 'ending');
+    await running.close();
+  } finally {
+    await metrics?.close();
+  }
+}
+
+async function startMetrics(address: string) {
+  const { callMetrics, Metrics, serveMetrics } = await import('@skep/telemetry');
+  const metrics = new Metrics(systemClock);
+  const server = await serveMetrics(metrics, address);
+  return { address: server.address, onCall: callMetrics(metrics), close: () => server.close() };
+}
+
+/** With the password from where no list of processes shows it. */
+function databaseUrl({ db, dbPasswordFile }: MetastoreFlags, io: CliIo): string {
+  const password =
+    dbPasswordFile === undefined
+      ? io.env.SKEP_DB_PASSWORD
+      : readText(dbPasswordFile, '--db-password-file').replace(/\r?\n$/, '');
+  const match = /^((?:mysql|mariadb):\/\/[^/:@]+)(:[^@/]*)?@(.*)$/s.exec(db);
+  if (match === null || password === undefined) return db;
+  if (match[2] !== undefined) {
+    throw new UsageError('--db has a password already: leave out SKEP_DB_PASSWORD and --db-password-file, or that one');
+  }
+  return `${match[1]}:${encodeURIComponent(password)}@${match[3]}`;
+}
+
+/** As given; a new SQLite database has its warehouse beside it. */
+function warehouses({ db, warehouse }: MetastoreFlags): { warehouse?: string; newWarehouse?: string } {
+  if (warehouse !== undefined) return { warehouse: warehouseUri(warehouse) };
+  const file = /^sqlite:(?:\/\/)?(.+)$/.exec(db)?.[1];
+  return file === undefined ? {} : { newWarehouse: toFileUri(`${dirname(resolve(file))}/warehouse`) };
+}
+
+function serveOptions(flags: MetastoreFlags, parameters: readonly (readonly [string, string])[]): ServeOptions {
+  const { listen, tlsCert, tlsKey, tlsClientCa, tokens, certificateName, insecure } = flags;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new UsageError('--tls-cert and --tls-key belong together');
+  }
+  if (tlsClientCa !== undefined && tlsCert === undefined) throw new UsageError('--tls-client-ca needs --tls-cert');
+  const proxyUsers = Object.fromEntries(parameters.filter(([name]) => /^hadoop\.(proxyuser|user\.group)\./.test(name)));
+  return {
+    address: listen,
+    ...(tlsCert === undefined || tlsKey === undefined
+      ? {}
+      : {
+          tls: {
+            certFile: tlsCert,
+            keyFile: tlsKey,
+            ...(tlsClientCa === undefined ? {} : { clientCaFile: tlsClientCa }),
+          },
+        }),
+    identity: {
+      ...(tokens === undefined ? {} : { tokensFile: tokens }),
+      ...(certificateName === undefined ? {} : { certificateName }),
+      proxyUsers,
+    },
+    insecure: insecure === true,
+  };
+}

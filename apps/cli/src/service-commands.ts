@@ -1,0 +1,71 @@
+import { type Command, Option } from 'commander';
+import { addClientFlags } from './commands/client-flags.js';
+import type { CompactorFlags } from './commands/compactor.js';
+import type { HealthFlags } from './commands/health.js';
+import type { MetastoreFlags } from './commands/metastore.js';
+import type { CliIo } from './io.js';
+
+const list = (text: string, before: string[] = []): string[] => [...before, text];
+
+const logLevel = () =>
+  new Option('--log-level <level>', 'what is logged on standard error')
+    .choices(['debug', 'info', 'warn', 'error'])
+    .default('info');
+
+const onOff = (flag: string, what: string) => new Option(`--${flag} <on|off>`, what).choices(['on', 'off']);
+
+const SERVICES_NOTE = `
+Services: catalog, transactions, locks, compaction. Those that are not served here are found by --peer.
+--hiveconf and SKEP_CONF_… set parameters, as everywhere.`;
+
+/** What runs until it is asked to end, and the question whether it runs. */
+export function addServiceCommands(program: Command, io: CliIo): void {
+  const metastore = program
+    .command('metastore')
+    .description('serve catalog, transactions, locks and the compaction queue over gRPC')
+    .option('--listen <address>', 'HOST:PORT; port 0 takes a free one', '127.0.0.1:9083')
+    .requiredOption('--db <url>', 'sqlite:PATH or mysql://USER:PASSWORD@HOST:PORT/DB')
+    .option('--db-password-file <file>', 'the password of the database’s user (or SKEP_DB_PASSWORD)')
+    .option('--warehouse <uri>', 'where databases and tables are kept; a new SQLite database: beside it')
+    .option('--services <names>', 'all, or some of them with commas', 'all')
+    .option('--peer <service=address>', 'where another service is: SERVICE=HOST:PORT; may be repeated', list)
+    .addOption(onOff('initiator', 'look for tables that need compaction (where compaction is served)'))
+    .addOption(onOff('cleaner', 'remove what compactions made obsolete (where compaction is served)'))
+    .addOption(onOff('housekeeping', 'abort what timed out, forget what is done (where compaction is served)'))
+    .option('--workers <n>', 'carry out compactions in this process too', '0')
+    .option('--tls-client-ca <file>', 'mutual TLS: clients must show a certificate of these authorities')
+    .option('--tokens <file>', 'who may call: USER SHA256-OF-TOKEN a line')
+    .addOption(
+      new Option('--certificate-name <name>', 'which name of a certificate is the user').choices(['CN', 'DNS']),
+    )
+    .option('--metrics <address>', 'serve Prometheus figures on HOST:PORT/metrics')
+    .option('--config <file>', 'parameters from a hive-site.xml or core-site.xml (proxy users); may be repeated', list)
+    .addOption(logLevel())
+    .addHelpText('after', SERVICES_NOTE);
+  addClientFlags(metastore).action(async () => {
+    const { runMetastore } = await import('./commands/metastore.js');
+    await runMetastore(io, metastore.optsWithGlobals<MetastoreFlags>());
+  });
+  const compactor = program
+    .command('compactor')
+    .description('carry out compactions for a metastore; any number of these on any hosts')
+    .option('--metastore <address>', 'HOST:PORT[,HOST:PORT] (or SKEP_METASTORE)')
+    .option('--threads <n>', 'compactions at once', '1')
+    .option('--pool <name>', 'carry out requests of this pool only')
+    .option('--config <file>', 'parameters from a hive-site.xml; may be repeated', list)
+    .addOption(logLevel());
+  addClientFlags(compactor).action(async () => {
+    const { runCompactor } = await import('./commands/compactor.js');
+    await runCompactor(io, compactor.optsWithGlobals<CompactorFlags>());
+  });
+  const health = program
+    .command('health <address>')
+    .description('whether a metastore at HOST:PORT serves; exit code 1 where not')
+    .addOption(
+      new Option('--service <name>', 'one of its services').choices(['catalog', 'transactions', 'locks', 'compaction']),
+    );
+  addClientFlags(health).action(async (address: string) => {
+    const { checkHealth } = await import('./commands/health.js');
+    await checkHealth(io, address, health.optsWithGlobals<HealthFlags>());
+  });
+}
