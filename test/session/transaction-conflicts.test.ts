@@ -77,6 +77,27 @@ describe('isolation', () => {
     expect(await contents(b)).toEqual(['1\t0', '2\t0', '3\t3', '4\t4']);
   });
 
+  it('TRUNCATE, DELETE of all rows and overwrites of others win as well, of partitions too', async () => {
+    await run(a, `create table p (id int) partitioned by (k int) ${acid}`, 'insert into p values (1, 1), (2, 2)');
+    for (const [winning, losing] of [
+      ['truncate table t', 'update t set n = 1'],
+      ['delete from t', 'delete from t where id = 1'],
+      ['insert overwrite table t values (1, 1)', 'update t set n = 1'],
+      ['truncate table p', 'update p set id = 1 where k = 1'],
+      ['truncate table p partition (k=1)', 'delete from p where k = 1'],
+      ['insert overwrite table p partition (k=2) values (9)', 'update p set id = 1 where k = 2'],
+    ]) {
+      await run(a, 'start transaction', 'select * from u');
+      await run(b, winning);
+      await expect(run(a, losing), winning).rejects.toMatchObject({ code: 'TXN_CONFLICT' });
+      await run(a, 'rollback', 'insert overwrite table t values (1, 0)', 'insert into p values (1, 1), (2, 2)');
+    }
+    await run(a, 'start transaction', 'select * from u');
+    await run(b, 'truncate table p partition (k=1)');
+    await run(a, 'delete from p where k = 2', 'commit');
+    expect(await rows(b, 'select * from p')).toEqual([]);
+  });
+
   it('with hive.txn.xlock.write=false the conflict is found at the commit', async () => {
     for (const session of [a, b]) await run(session, 'set hive.txn.xlock.write=false', 'start transaction');
     await run(a, 'update t set n = 1 where id = 1', 'update t set n = n + 1 where id = 1');
@@ -119,9 +140,11 @@ describe('locks', () => {
   });
 
   it('a statement that waits for the transaction is no obstacle for it', async () => {
-    await run(a, 'start transaction', 'insert overwrite table t values (1, 1)');
+    const insertOnly = "tblproperties ('transactional'='true', 'transactional_properties'='insert_only')";
+    await run(a, `create table m (id int, n int) stored as orc ${insertOnly}`);
+    await run(a, 'start transaction', 'insert overwrite table m values (1, 1)');
     // Wants both tables, has neither: u must not be denied to the one it waits for.
-    const queued = run(b, 'insert overwrite table u select * from t');
+    const queued = run(b, 'insert overwrite table u select * from m');
     await home.services.clock.sleep(150);
     await run(a, 'insert into u values (3, 3)', 'commit');
     await queued;

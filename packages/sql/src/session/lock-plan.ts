@@ -164,7 +164,12 @@ function writeLock(write: WriteEntity, settings: LockSettings): { type: LockType
         ? { type: exclWrite, operation: DataOperation.DATA_OPERATION_INSERT }
         : { type: exclusive, operation: acid ? DataOperation.DATA_OPERATION_INSERT : noTxn };
     case 'truncate':
-      return { type: acid && settings.truncateUseBase ? exclWrite : exclusive, operation: noTxn };
+      // Hive records nothing of it, so that an update whose snapshot is older brings back what was truncated. Here it is a
+      // delete of all rows.
+      return {
+        type: acid && settings.truncateUseBase ? exclWrite : exclusive,
+        operation: acid ? DataOperation.DATA_OPERATION_DELETE : noTxn,
+      };
     case 'add-partition':
       return { type: LockType.LOCK_TYPE_SHARED_READ, operation: noTxn };
     case 'add-partition-if-not-exists':

@@ -81,6 +81,16 @@ async function empty(
           const deleted = counts ? await liveRowCount(context, table, locations) : -1n;
           const writeId = await transaction.writeIdOf(table.database, table.name);
           for (const location of locations) await writeEmptyBase(fs, location, writeId);
+          if (partitions.length > 0) {
+            await context.services.txns.addDynamicPartitions({
+              txnId: transaction.txnId,
+              writeId,
+              database: table.database,
+              table: table.name,
+              partitions: partitions.map((partition) => nameOf(table, partition.values)),
+              operation: DataOperation.DATA_OPERATION_DELETE,
+            });
+          }
           return result(deleted);
         },
       };
