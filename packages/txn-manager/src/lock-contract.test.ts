@@ -82,6 +82,32 @@ for (const [name, start] of BINDINGS) {
       expect((await ask(txn, EXCLUSIVE)).state).toBe(ACQUIRED);
     });
 
+    it('refuses the request that closes a circle of waiters', async () => {
+      await open(s.txns, { count: 2 });
+      await ask(1n, EXCL_WRITE, { table: 'a' });
+      await ask(2n, EXCL_WRITE, { table: 'b' });
+      const first = await ask(1n, EXCL_WRITE, { table: 'b' });
+      const second = await ask(2n, EXCL_WRITE, { table: 'a' });
+      expect(second.state).toBe(LockState.LOCK_STATE_NOT_ACQUIRED);
+      expect(second.errorMessage).toMatch(/^Deadlock: .*EXCL_WRITE on d\.a held by lockid:1\.1 of txnid:1/);
+      expect(await stateOf(first.lockId)).toBe(WAITING);
+      await s.txns.abortTxns({ txnIds: [2n], reasonCode: 50005 });
+      expect(await stateOf(first.lockId)).toBe(ACQUIRED);
+    });
+
+    it('a holder of locks passes over requests that wait for it', async () => {
+      await open(s.txns, { count: 2 });
+      await ask(1n, EXCLUSIVE, { table: 'a' });
+      const both = await s.locks.lock(
+        lockRequest(2n, [component(READ, { table: 'a' }), component(EXCLUSIVE, { table: 'b' })]),
+      );
+      expect(both.state).toBe(WAITING);
+      expect((await ask(1n, READ, { table: 'b' })).state).toBe(ACQUIRED);
+      expect(await stateOf(both.lockId)).toBe(WAITING);
+      await commit(s.txns, 1n);
+      expect(await stateOf(both.lockId)).toBe(ACQUIRED);
+    });
+
     it('releases with commit and with abort', async () => {
       await open(s.txns, { count: 2 });
       await ask(1n, EXCLUSIVE);

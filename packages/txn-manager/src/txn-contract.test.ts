@@ -278,6 +278,27 @@ for (const [name, start] of BINDINGS) {
         expect((await s.txns.getLatestConflictingCommit({ txnId: 2n, overwritten: [] })).txnId).toBe(1n);
       });
 
+      it('does not count what the snapshot sees, and of what is overwritten counts inserts too', async () => {
+        await open(s.txns, { count: 3 });
+        await writes(s.txns, 1n, UPDATE, 'p=1');
+        await writes(s.txns, 2n, INSERT, 'p=2');
+        await writes(s.txns, 3n, UPDATE, 'p=1');
+        const { validTxns: before } = await s.txns.getValidTxns({ txnId: 3n });
+        await commit(s.txns, 1n);
+        await commit(s.txns, 2n);
+        const { validTxns: after } = await s.txns.getValidTxns({ txnId: 3n });
+        const overwritten = [{ database: 'd', table: 't', partition: 'p=2' }];
+        const ask = async (validTxns: string, resources: typeof overwritten = []) =>
+          await s.txns.getLatestConflictingCommit({ txnId: 3n, validTxns, overwritten: resources });
+        expect(await ask(before)).toMatchObject({
+          txnId: 1n,
+          resource: { database: 'd', table: 't', partition: 'p=1' },
+        });
+        expect(await ask(before, overwritten)).toMatchObject({ txnId: 2n, resource: { partition: 'p=2' } });
+        expect((await ask(after, overwritten)).txnId).toBeUndefined();
+        await s.txns.commitTxn({ txnId: 3n, exclWriteEnabled: false, validTxns: after });
+      });
+
       it('of a compaction keeps nothing and answers the highest transaction', async () => {
         const txn = await open(s.txns, { type: TxnType.TXN_TYPE_COMPACTION });
         await s.txns.addWriteComponents({
