@@ -171,12 +171,52 @@ describe('a transaction that was aborted from outside', () => {
   it('right before its COMMIT', async () => {
     await run(a, 'start transaction', 'insert into t values (3, 3)');
     await run(b, `abort transactions ${txnIdOf(a)}`);
-    await expect(run(a, 'commit')).rejects.toMatchObject({ hiveCode: 10263 });
+    await expect(run(a, 'commit')).rejects.toMatchObject({
+      hiveCode: 10263,
+      message: expect.stringContaining('abort by query command'),
+    });
     await run(a, 'start transaction', 'insert into t values (4, 4)');
     await run(b, `abort transactions ${txnIdOf(a)}`);
     await run(a, 'rollback', 'insert into t values (5, 5)');
     expect(await contents(b)).toEqual(['1\t0', '2\t0', '5\t5']);
   });
+});
+
+it('heartbeats keep an idle transaction alive; without them it times out and says so', async () => {
+  const timeouts = { hiveconf: { 'hive.txn.timeout': '2s' } };
+  const short = await freshHome(timeouts);
+  const [idle, other] = [short.newSession(), short.newSession()];
+  await run(idle, `create table t (id int) ${acid}`, 'start transaction', 'insert into t values (1)');
+  await short.services.clock.sleep(2600);
+  await short.services.txns.runHousekeeping({ abortDeadHolders: false });
+  expect(await rows(idle, 'select * from t')).toEqual(['1']);
+  await run(idle, 'commit');
+  // A process that was stopped for longer: it meant to beat every hour.
+  await run(idle, 'set hive.txn.timeout=7200s', 'start transaction', 'insert into t values (2)');
+  await short.services.clock.sleep(2600);
+  await short.services.txns.runHousekeeping({ abortDeadHolders: false });
+  await expect(run(idle, 'commit')).rejects.toMatchObject({ hiveCode: 10263 });
+  await run(idle, 'start transaction', 'insert into t values (3)');
+  await short.services.clock.sleep(2600);
+  await short.services.txns.runHousekeeping({ abortDeadHolders: false });
+  await expect(run(idle, 'select * from t')).rejects.toMatchObject({
+    hiveCode: 10263,
+    message: expect.stringContaining('heartbeat time-out'),
+  });
+  await run(idle, 'rollback');
+  expect(await rows(other, 'select * from t')).toEqual(['1']);
+  await short.close();
+});
+
+it('statements of one session that are started together run one after the other', async () => {
+  await run(a, 'start transaction');
+  await Promise.all([
+    run(a, 'insert into t values (3, 0)'),
+    run(a, 'update t set n = n + 1'),
+    run(a, 'update t set n = n + 1'),
+    run(a, 'commit'),
+  ]);
+  expect(await contents(b)).toEqual(['1\t2', '2\t2', '3\t2']);
 });
 
 it('there are 4096 statement ids', async () => {

@@ -58,7 +58,7 @@ export class ExplicitTransaction implements OpenTransaction {
   /** Afterwards the transaction is over, whatever happens. */
   async commit(): Promise<void> {
     await this.oneByOne(async () => {
-      if (this.lostBecause !== undefined) throw this.lostError();
+      await this.requireAlive();
       await this.transaction.commit(this.exclWrite);
     });
   }
