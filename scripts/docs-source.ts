@@ -31,7 +31,9 @@ export function functionsMarkdown(): string {
         return `| \`${call}\` | ${more} | ${descriptions[name].replaceAll('|', '\\|')} |`;
       })
       .sort();
-    return rows.length === 0 ? [] : [`## ${title}\n\n| Function | Other names | What it gives |\n|---|---|---|\n${rows.join('\n')}\n`];
+    return rows.length === 0
+      ? []
+      : [`## ${title}\n\n| Function | Other names | What it gives |\n|---|---|---|\n${rows.join('\n')}\n`];
   });
   const missing = [...missingByReason()]
     .map(([reason, names]) => `- ${names.map((name) => `\`${name}\``).join(', ')}: ${reason}`)
@@ -39,7 +41,7 @@ export function functionsMarkdown(): string {
   return `# Functions\n\nMade from the table in \`packages/sql/src/functions\`; do not edit. A function that is not here is an error that names it.\n\n${sections.join('\n')}
 ## What Hive 4.0.1 has and skep has not
 
-`GROUPING(a, …)` and `GROUPING__ID` are part of GROUP BY. A call of one of these is an error that says why:
+\`GROUPING(a, …)\` and \`GROUPING__ID\` are part of GROUP BY. A call of one of these is an error that says why:
 
 ${missing}
 `;
