@@ -62,6 +62,7 @@ export function withCallOptions<T>(options: CallOptions, run: () => T): T {
 export function detached<T>(run: () => T): T {
   const call = currentCall();
   if (call === undefined) return ambient.run({}, run);
+  const { method, requestId, caller, user, peer, depth } = call;
   const endless = { signal: new AbortController().signal, deadline: Number.POSITIVE_INFINITY };
-  return ambient.run({ call: { ...call, ...endless } }, run);
+  return ambient.run({ call: { method, requestId, caller, user, peer, depth, ...endless } }, run);
 }

@@ -4,6 +4,12 @@ interface Waiter {
   readonly go: () => void;
 }
 
+/** Tells when a call ends before its turn. */
+export interface Ending {
+  readonly signal: AbortSignal;
+  throwIfAborted(): void;
+}
+
 /** So many calls at once, so many that wait for their turn in order; one more is refused. */
 export class CallLimit {
   private running = 0;
@@ -15,9 +21,9 @@ export class CallLimit {
     private readonly maxWaiting: number,
   ) {}
 
-  /** Resolves when it is the call's turn; `leave` must follow. Rejects with the signal's reason if it is aborted before. */
-  async enter(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
+  /** Resolves when it is the call's turn; `leave` must follow. Rejects with the reason if the call ends before. */
+  async enter(end: Ending): Promise<void> {
+    end.throwIfAborted();
     if (this.running < this.maxRunning) {
       this.running++;
       return;
@@ -28,6 +34,7 @@ export class CallLimit {
         `${this.what}: ${this.running} calls are worked on and ${this.waiting.size} wait; try again later`,
       );
     }
+    const { signal } = end;
     await new Promise<void>((resolve, reject) => {
       const giveUp = () => {
         this.waiting.delete(waiter);

@@ -25,11 +25,36 @@ interface Running {
   readonly peer: string;
   readonly startedMs: number;
   readonly deadline: number;
-  readonly end: AbortController;
+  readonly end: CallEnd;
   queuedMs: number;
   user: string;
   isBegun: boolean;
   isAnswered: boolean;
+  /** Of maxCallMs, where the client's deadline is later. */
+  timer?: AbortController;
+}
+
+/** Whether and why a call has ended early. Most calls never ask for the signal, which costs more than all else here. */
+class CallEnd {
+  private reason: CallEndedError | undefined;
+  private control: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    if (this.control === undefined) {
+      this.control = new AbortController();
+      if (this.reason !== undefined) this.control.abort(this.reason);
+    }
+    return this.control.signal;
+  }
+
+  abort(reason: CallEndedError): void {
+    this.reason ??= reason;
+    this.control?.abort(this.reason);
+  }
+
+  throwIfAborted(): void {
+    if (this.reason !== undefined) throw this.reason;
+  }
 }
 
 /** Runs the calls of a server: identity, limits, deadline, cancellation, typed errors. */
@@ -96,7 +121,7 @@ export class CallServer {
       const depth = depthOf(call);
       const { caller, user } = await this.identify(call);
       here.user = user;
-      await limits[depth].enter(here.end.signal);
+      await limits[depth].enter(here.end);
       here.queuedMs = this.clock.now() - here.startedMs;
       here.isBegun = true;
       try {
@@ -122,7 +147,7 @@ export class CallServer {
       peer: call.getPeer(),
       startedMs: now,
       deadline: Math.min(wanted, latest),
-      end: new AbortController(),
+      end: new CallEnd(),
       queuedMs: 0,
       user: '',
       isBegun: false,
@@ -130,6 +155,8 @@ export class CallServer {
     };
     this.running.add(here);
     call.on('cancelled', () => {
+      // Also said of a stream that closes behind its answer.
+      if (here.isAnswered) return;
       const isLate = this.clock.now() >= here.deadline;
       here.end.abort(
         new CallEndedError(isLate ? 'DEADLINE' : 'CANCELLED', isLate ? 'the deadline passed' : 'the client gave up'),
@@ -137,7 +164,8 @@ export class CallServer {
     });
     // gRPC itself keeps the client's deadline.
     if (wanted > latest) {
-      this.clock.sleep(latest - now, here.end.signal).then(
+      here.timer = new AbortController();
+      this.clock.sleep(latest - now, here.timer.signal).then(
         () => {
           const late = new CallEndedError(
             'DEADLINE',
@@ -153,7 +181,7 @@ export class CallServer {
   }
 
   private leave(here: Running): void {
-    here.end.abort(new CallEndedError('CANCELLED', 'the call has ended'));
+    here.timer?.abort();
     this.running.delete(here);
     if (this.running.size > 0) return;
     for (const resolve of this.drained) resolve();
@@ -186,7 +214,18 @@ export class CallServer {
 
 function contextOf(here: Running, { caller, user }: Caller, depth: number): CallContext {
   const { method, requestId, peer, deadline, end } = here;
-  return { method, requestId, peer, deadline, depth, caller, user, signal: end.signal };
+  return {
+    method,
+    requestId,
+    peer,
+    deadline,
+    depth,
+    caller,
+    user,
+    get signal() {
+      return end.signal;
+    },
+  };
 }
 
 function depthOf(call: UnaryCall): number {
