@@ -103,12 +103,12 @@ function commandLine(io: CliIo, exit: (code: number) => void): Command {
     .allowExcessArguments(false)
     .action(async () => exit(await runStatements(io, program.opts<ShellOptions>())));
   addClientFlags(program);
-  addCommands(program, io);
+  addCommands(program, io, exit);
   addServiceCommands(program, io);
   return program;
 }
 
-function addCommands(program: Command, io: CliIo): void {
+function addCommands(program: Command, io: CliIo, exit: (code: number) => void): void {
   program
     .command('dump <path>')
     .description('what is in an ORC file, or in the files of an ACID table’s folder')
@@ -136,6 +136,34 @@ function addCommands(program: Command, io: CliIo): void {
         rowIds: options.rowIds === true,
         ...(options.writeIds ? { writeIds: options.writeIds } : {}),
       });
+    });
+  program
+    .command('upgrade-check [dir]')
+    .description('the tables and partitions that must be major-compacted before Hive 3 or later reads them, and why')
+    .option('--table <name>', 'only this table (with --database: of that database)')
+    .option('--execute', 'compact them and wait')
+    .addHelpText('after', '\nThe exit code is 0 where there is none, else 1.')
+    .action(async (dir: string | undefined, options: { table?: string; execute?: boolean }) => {
+      const { checkUpgrade } = await import('./commands/upgrade-check.js');
+      const { openHome } = await import('./home.js');
+      const shell = program.opts<ShellOptions>();
+      const code = await checkUpgrade(
+        io,
+        {
+          format: formatOf(io, shell),
+          execute: options.execute === true,
+          ...(dir === undefined ? {} : { dir: resolve(dir) }),
+          ...(options.table === undefined ? {} : { table: options.table }),
+          ...(shell.database === undefined ? {} : { database: shell.database }),
+        },
+        async () =>
+          await openHome({
+            env: io.env,
+            hiveconf: shell.hiveconf ?? {},
+            backgroundCompaction: options.execute === true,
+          }),
+      );
+      exit(code);
     });
   program
     .command('config [name]')

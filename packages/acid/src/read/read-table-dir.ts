@@ -39,7 +39,8 @@ export interface TableDirReading {
   batches(): AsyncGenerator<AcidBatch & { readonly partition: readonly PartitionValue[] }>;
 }
 
-interface PartitionDir {
+/** A folder with data, and the partition it is; no values where the table has no partitions. */
+export interface PartitionDir {
   readonly dir: string;
   readonly values: readonly PartitionValue[];
 }
@@ -52,7 +53,7 @@ export async function readTableDir(
 ): Promise<TableDirReading> {
   const writeIds = options.writeIds ?? ValidWriteIdList.allValid();
   const txns = options.txns ?? ValidTxnList.allValid();
-  const partitions = await findPartitions(fs, dir, []);
+  const partitions = await findPartitions(fs, dir);
   const statesOf = async (insertOnly: boolean) => {
     const states: AcidState[] = [];
     for (const partition of partitions) {
@@ -83,7 +84,11 @@ export async function readTableDir(
 }
 
 /** Folders below `column=value` folders; the folder itself where there are none. */
-async function findPartitions(fs: FileSystem, dir: string, values: readonly PartitionValue[]): Promise<PartitionDir[]> {
+export async function findPartitions(
+  fs: FileSystem,
+  dir: string,
+  values: readonly PartitionValue[] = [],
+): Promise<PartitionDir[]> {
   const found: PartitionDir[] = [];
   for (const entry of await fs.list(dir)) {
     if (!entry.isDirectory || isHiddenName(entry.name) || parseAcidDirectoryName(entry.name) !== undefined) continue;
