@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [folder, out] = process.argv.slice(2);
-const linesOf = (path) => readFileSync(path, 'utf8').split('\n').slice(0, -1);
+const linesOf = (path) =>
+  existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [`no file ${path}`];
 
 let failed = 0;
 let checked = 0;
@@ -25,6 +26,12 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith('.orc'))) 
   const name = file.slice(0, -'.orc'.length);
   const ours = linesOf(join(folder, `${name}.canonical`));
   check(name, rowsProblem(ours, linesOf(join(out, `${name}.rows`))));
+  if (existsSync(join(folder, `${name}.schemas`))) {
+    for (const [i, schema] of linesOf(join(folder, `${name}.schemas`)).entries()) {
+      const part = `${name}.schema-${i}`;
+      check(`${name} read as ${schema}`, rowsProblem(linesOf(join(folder, part)), linesOf(join(out, part))));
+    }
+  }
   if (!existsSync(join(folder, `${name}.sargs`))) continue;
   const sargs = linesOf(join(folder, `${name}.sargs`));
   const wanted = linesOf(join(folder, `${name}.sarg-rows`)).map((line) => JSON.parse(line));

@@ -1,10 +1,10 @@
 // Writes ORC files of every type with many options, and beside each its expected rows: NAME.jsonl (one JSON value a line) for
 // check-files.py, which reads with pyarrow and pyorc, and NAME.canonical for check-java.mjs. OUT/java has more for Java's ORC alone: what
 // the others do not read (old dates, unions in unions, any nesting), and search arguments. Usage: node make-files.mjs OUT [SEED]
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { memorySink } from '@skep/core';
-import { OrcWriter, parseType, vectorOf } from '@skep/orc';
+import { memorySink, memorySource } from '@skep/core';
+import { InvalidReadError, OrcWriter, openOrcSync, parseType, vectorOf } from '@skep/orc';
 import { canonicalRow } from '../../../packages/orc/src/testing/canonical.ts';
 
 const [out, seedText = '1'] = process.argv.slice(2);
@@ -325,4 +325,86 @@ for (const bloom of [false, true]) {
   }
   writeFileSync(join(out, `${path}.sargs`), sargs.map(({ line }) => `${line}\n`).join(''));
   writeFileSync(join(out, `${path}.sarg-rows`), sargs.map(({ rows }) => `${JSON.stringify(rows)}\n`).join(''));
+}
+
+/** Read as other types by Java and by us: NAME.schemas, and our rows (or "refused") of the N-th as NAME.schema-N. */
+const NUMBER_TEXTS = [
+  '0',
+  '-1',
+  '17',
+  '300',
+  '-70000',
+  '3000000000',
+  '99999999999999999999',
+  '1.5',
+  '-2.75',
+  '1e3',
+  ' 4 ',
+  '+5',
+  '',
+];
+const TIME_TEXTS = [
+  '2015-03-04',
+  '1969-12-31',
+  '2015-03-04 05:06:07',
+  '2015-03-04 05:06:07.123456789',
+  '1969-07-20 20:17:40.5',
+  '2015-3-4',
+];
+const OTHER_TEXTS = [
+  'true',
+  'false',
+  'TRUE',
+  'abc',
+  'é',
+  '0x1f',
+  'NaN',
+  '2015-13-45',
+  '1970-01-01T00:00:00Z',
+  '2015-03-04 05:06:07 UTC',
+  '2015-03-04 05:06:07.5 America/New_York',
+  '2015-03-04 05:06:07 Mars/X',
+];
+const TEXTS = [...NUMBER_TEXTS, ...TIME_TEXTS, ...OTHER_TEXTS];
+const CONVERTED = {
+  ...SIMPLE,
+  // Java reads years before Christ wrongly.
+  bigint: () => {
+    const value = pick([0n, -1n, 127n, 128n, -32769n, 2147483648n, 4102444800n, signed(36)]);
+    return { value, expected: '' };
+  },
+  'decimal(18,2)': () => decimal(41, 2),
+  'decimal(38,10)': () => decimal(66, 10),
+  string: () => both(pick(TEXTS)),
+  'varchar(40)': () => both(pick(TEXTS)),
+  double: () =>
+    both(pick([0, -0, 1.5, -2.25, 100, 1e10, -1e10, 3e20, 1e300, 123456.789, 0.1, -0.0003, 1e-60, 2147483648])),
+  float: () => both(pick([0, -0, 1.5, -2.25, 100, 1e10, 3e20, 123456.789, 0.1, 16777217].map(Math.fround))),
+};
+const TARGETS = [...COLUMNS, 'string', 'char(3)', 'varchar(2)', 'varchar(40)', 'decimal(10,4)', 'decimal(5,5)'];
+for (const [from, next] of Object.entries(CONVERTED)) {
+  const name = `java/as-${from.replaceAll(/\W+/g, '-')}`;
+  // Java does not read a dictionary as binary.
+  const options = { compression: 'none', dictionaryKeySizeThreshold: 0 };
+  await file(name, `struct<c:${from}>`, 300, options, { c: () => (random() < 0.1 ? both(null) : next()) });
+  const path = join(out, `${name}.orc`);
+  const schemas = [...new Set(TARGETS)]
+    .filter((to) => to !== from && !(from === 'char(5)' && to === 'binary'))
+    .map((to) => `struct<c:${to}>`);
+  writeFileSync(join(out, `${name}.schemas`), schemas.map((schema) => `${schema}\n`).join(''));
+  for (const [i, schema] of schemas.entries()) writeFileSync(join(out, `${name}.schema-${i}`), readAs(path, schema));
+}
+
+function readAs(path, schema) {
+  const reader = openOrcSync(memorySource(new Uint8Array(readFileSync(path)), path));
+  let text = '';
+  try {
+    for (const { root, length } of reader.batchesSync({ readSchema: parseType(schema) })) {
+      for (let row = 0; row < length; row++) text += `${canonicalRow(root, row)}\n`;
+    }
+  } catch (error) {
+    if (error instanceof InvalidReadError) return 'refused\n';
+    throw error;
+  }
+  return text;
 }

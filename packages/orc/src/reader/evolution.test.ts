@@ -241,6 +241,24 @@ describe('conversions', () => {
         [{ unscaled: 100000n, scale: 2 }, null],
       ],
     ],
+    [
+      'decimal(10,2)',
+      'boolean',
+      [
+        [{ unscaled: -8n, scale: 2 }, true],
+        [{ unscaled: 0n, scale: 2 }, false],
+      ],
+    ],
+    ['timestamp with local time zone', 'string', [[timestamp(1, 5), '1970-01-01 00:00:01.000000005 UTC']]],
+    [
+      'string',
+      'timestamp with local time zone',
+      [
+        ['1970-01-01 00:00:00 America/New_York', timestamp(18_000)],
+        ['1970-01-01 00:00:00', null],
+        ['1970-01-01 00:00:00 Mars/Olympus', null],
+      ],
+    ],
     ['decimal(10,2)', 'timestamp', [[{ unscaled: -50n, scale: 2 }, timestamp(-1, 500_000_000)]]],
     [
       'string',
@@ -284,7 +302,10 @@ describe('conversions', () => {
       'timestamp',
       [
         ['1970-01-01 00:00:01.5', timestamp(1, 500_000_000)],
-        ['1970-01-02', timestamp(86400)],
+        ['1970-01-02 00:00', timestamp(86400)],
+        // What Java's ORC takes for no timestamps.
+        ['1970-01-02', null],
+        ['1970-1-2 00:00:00', null],
         ['soon', null],
       ],
     ],

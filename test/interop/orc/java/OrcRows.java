@@ -18,7 +18,8 @@ import org.apache.orc.*;
 /**
  * Reads ORC files with Java's ORC. For each IN/NAME.orc it writes OUT/NAME.rows, one row a line in the form of
  * packages/orc/src/testing/canonical.ts. Where IN/NAME.sargs is, for each of its lines (column, type, operator, literal, by tabs)
- * OUT/NAME.sarg-N has the first column of the rows that are left, which is their number. Usage: java OrcRows IN OUT
+ * OUT/NAME.sarg-N has the first column of the rows that are left, which is their number. Where IN/NAME.schemas is, for each of its
+ * lines OUT/NAME.schema-N has the rows read as that schema, or the line "refused" where Java does not convert. Usage: java OrcRows IN OUT
  */
 public class OrcRows {
   public static void main(String[] args) throws Exception {
@@ -31,15 +32,20 @@ public class OrcRows {
     }
     for (Path file : files) {
       String name = file.getFileName().toString().replaceAll("\\.orc$", "");
-      read(file, null, out.resolve(name + ".rows"), false);
+      read(file, null, null, out.resolve(name + ".rows"));
+      Path schemas = in.resolve(name + ".schemas");
+      if (Files.exists(schemas)) {
+        int number = 0;
+        for (String line : Files.readAllLines(schemas)) read(file, null, line, out.resolve(name + ".schema-" + number++));
+      }
       Path sargs = in.resolve(name + ".sargs");
       if (!Files.exists(sargs)) continue;
       int number = 0;
-      for (String line : Files.readAllLines(sargs)) read(file, line.split("\t", -1), out.resolve(name + ".sarg-" + number++), true);
+      for (String line : Files.readAllLines(sargs)) read(file, line.split("\t", -1), null, out.resolve(name + ".sarg-" + number++));
     }
   }
 
-  private static void read(Path file, String[] sarg, Path to, boolean numbers) throws Exception {
+  private static void read(Path file, String[] sarg, String as, Path to) throws Exception {
     Configuration conf = new Configuration(false);
     conf.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem");
     var path = new org.apache.hadoop.fs.Path(file.toUri());
@@ -47,8 +53,10 @@ public class OrcRows {
         PrintWriter writer = new PrintWriter(new BufferedWriter(new OutputStreamWriter(Files.newOutputStream(to), StandardCharsets.UTF_8)))) {
       Reader.Options options = reader.options();
       if (sarg != null) options.searchArgument(searchArgument(sarg), new String[] {sarg[0]});
-      TypeDescription schema = reader.getSchema();
+      TypeDescription schema = as == null ? reader.getSchema() : TypeDescription.fromString(as);
+      options.schema(schema);
       VectorizedRowBatch batch = schema.createRowBatch(TypeDescription.RowBatchVersion.ORIGINAL, 1024);
+      boolean numbers = sarg != null;
       try (RecordReader rows = reader.rows(options)) {
         StringBuilder line = new StringBuilder();
         while (rows.nextBatch(batch)) {
@@ -59,6 +67,9 @@ public class OrcRows {
             writer.write(line.append('\n').toString());
           }
         }
+      } catch (org.apache.orc.impl.SchemaEvolution.IllegalEvolutionException | IllegalArgumentException | ArithmeticException refused) {
+        if (as == null) throw refused;
+        writer.write("refused\n");
       }
     }
   }
@@ -103,6 +114,8 @@ public class OrcRows {
       case BYTE, SHORT, INT, LONG, DATE -> out.append('"').append(((LongColumnVector) vector).vector[row]).append('"');
       case FLOAT, DOUBLE -> {
         double number = ((DoubleColumnVector) vector).vector[row];
+        // Hive makes a float of it; after a conversion the vector may still have a double.
+        if (type.getCategory() == TypeDescription.Category.FLOAT) number = (float) number;
         out.append('"').append(Double.isNaN(number) ? "nan" : Long.toHexString(Double.doubleToRawLongBits(number))).append('"');
       }
       case STRING, VARCHAR, CHAR -> {

@@ -1,5 +1,7 @@
+import { UnknownTimeZoneError } from '../../errors.js';
 import { DAY_SECONDS, gregorianDate, gregorianDay } from '../../time/calendar.js';
 import { dateText } from '../../time/date-text.js';
+import { timeZone } from '../../time/time-zone.js';
 import type { DecimalValue, TimestampValue } from '../../vector/value.js';
 
 /** Java's Double.toString: at least one digit after the point, an exponent outside 10^-3 to 10^7. */
@@ -11,6 +13,8 @@ export function javaDoubleText(value: number): string {
     const text = String(value);
     return text.includes('.') ? text : `${text}.0`;
   }
+  // Java before 19 has two digits of the smallest number.
+  if (magnitude === Number.MIN_VALUE) return value < 0 ? '-4.9E-324' : '4.9E-324';
   const [digits, exponent] = value.toExponential().split('e');
   return `${digits.includes('.') ? digits : `${digits}.0`}E${Number(exponent)}`;
 }
@@ -26,20 +30,35 @@ export function timestampToText({ seconds, nanos }: TimestampValue): string {
   return `${dateText(day)} ${time}${fraction}`;
 }
 
+/** `uuuu-MM-dd`; null for what is not a date. */
 export function parseDate(text: string): number | null {
-  const match = /^(-?\d{4,})-(\d{1,2})-(\d{1,2})$/.exec(text);
+  const match = /^(-?\d{4,})-(\d{2})-(\d{2})$/.exec(text);
   return match === null ? null : dayOf(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
-/** `uuuu-M-d H:mm[:ss[.fraction]]`; null for what is not a timestamp. */
+/** `uuuu-MM-dd HH:mm[:ss[.fraction]]` (ConvertTreeReaderFactory.TIMESTAMP_FORMAT); null for what is not a timestamp. */
 export function parseTimestamp(text: string): TimestampValue | null {
-  const match = /^(-?\d{4,})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{0,9}))?)?)?$/.exec(text);
+  const match = /^(-?\d{4,})-(\d{2})-(\d{2}) (\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{0,9}))?)?$/.exec(text);
   if (match === null) return null;
-  const [, year, month, date, hour = '0', minute = '0', second = '0', fraction = ''] = match;
+  const [, year, month, date, hour, minute, second = '0', fraction = ''] = match;
   const day = dayOf(Number(year), Number(month), Number(date));
   if (day === null || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
   const seconds = day * DAY_SECONDS + Number(hour) * 3600 + Number(minute) * 60 + Number(second);
   return { seconds: BigInt(seconds), nanos: Number(fraction.padEnd(9, '0')) };
+}
+
+/** A timestamp and behind a blank the id of its zone (INSTANT_TIMESTAMP_FORMAT); null for what is not. */
+export function parseInstant(text: string): TimestampValue | null {
+  const blank = text.lastIndexOf(' ');
+  const local = parseTimestamp(text.slice(0, Math.max(0, blank)));
+  if (local === null) return null;
+  try {
+    const zone = timeZone(text.slice(blank + 1));
+    return zone === undefined ? local : { ...local, seconds: BigInt(zone.instantOf(Number(local.seconds))) };
+  } catch (error) {
+    if (error instanceof UnknownTimeZoneError) return null;
+    throw error;
+  }
 }
 
 function dayOf(year: number, month: number, day: number): number | null {

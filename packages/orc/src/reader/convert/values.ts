@@ -1,6 +1,6 @@
 import { DAY_SECONDS } from '../../time/calendar.js';
 import { dateText } from '../../time/date-text.js';
-import type { TypeDescription } from '../../type-description.js';
+import type { TypeDescription, TypeKind } from '../../type-description.js';
 import type { DecimalValue, TimestampValue, VectorValue } from '../../vector/value.js';
 import {
   decimalToText,
@@ -8,6 +8,7 @@ import {
   javaDoubleText,
   parseDate,
   parseDecimal,
+  parseInstant,
   parseTimestamp,
   timestampToText,
   truncateText,
@@ -58,6 +59,8 @@ export function valueConversion(file: TypeDescription, target: TypeDescription):
   switch (to) {
     case 'boolean':
     case 'integer': {
+      // Of all numbers that are not whole only decimals are true below one (AnyIntegerFromDecimalTreeReader).
+      if (to === 'boolean' && from === 'decimal') return (value) => (value as DecimalValue).unscaled !== 0n;
       const toInteger = integerOf(from);
       return toInteger && ((value) => fitInteger(toInteger(value), target));
     }
@@ -77,7 +80,7 @@ export function valueConversion(file: TypeDescription, target: TypeDescription):
       );
     }
     case 'text': {
-      const toText = textOf(from);
+      const toText = textOf(from, file.kind);
       return (
         toText &&
         ((value) => {
@@ -87,7 +90,9 @@ export function valueConversion(file: TypeDescription, target: TypeDescription):
       );
     }
     case 'timestamp':
-      return timestampOf(from);
+      return from === 'text' && target.kind === 'timestamp_instant'
+        ? (value) => parseInstant(value as string)
+        : timestampOf(from);
     case 'date':
       return dateOf(from);
     case 'binary':
@@ -184,7 +189,7 @@ function decimalOf(from: Family): ((value: VectorValue) => DecimalValue | null) 
   }
 }
 
-function textOf(from: Family): ((value: VectorValue) => string | null) | undefined {
+function textOf(from: Family, kind: TypeKind): ((value: VectorValue) => string | null) | undefined {
   switch (from) {
     case 'boolean':
       return (value) => (value === true ? 'TRUE' : 'FALSE');
@@ -197,7 +202,9 @@ function textOf(from: Family): ((value: VectorValue) => string | null) | undefin
     case 'text':
       return (value) => value as string;
     case 'timestamp':
-      return (value) => timestampToText(value as TimestampValue);
+      return kind === 'timestamp_instant'
+        ? (value) => `${timestampToText(value as TimestampValue)} UTC`
+        : (value) => timestampToText(value as TimestampValue);
     case 'date':
       return (value) => dateText(value as number);
     case 'binary':
@@ -216,7 +223,8 @@ function timestampOf(from: Family): ValueConversion | undefined {
     case 'floating':
       return (value) => {
         const milliseconds = Math.round((value as number) * 1000);
-        if (!Number.isSafeInteger(milliseconds)) return null;
+        // As Java: a number so little below zero that it rounds to zero is none.
+        if (!Number.isSafeInteger(milliseconds) || milliseconds >= 0 !== (value as number) >= 0) return null;
         const seconds = Math.floor(milliseconds / 1000);
         return { seconds: BigInt(seconds), nanos: (milliseconds - seconds * 1000) * 1_000_000 };
       };
