@@ -141,9 +141,9 @@ function addCommands(program: Command, io: CliIo, exit: (code: number) => void):
     .command('upgrade-check [dir]')
     .description('the tables and partitions that must be major-compacted before Hive 3 or later reads them, and why')
     .option('--table <name>', 'only this table (with --database: of that database)')
-    .option('--execute', 'compact them and wait')
+    .option('--compact', 'compact them and wait')
     .addHelpText('after', '\nThe exit code is 0 where there is none, else 1.')
-    .action(async (dir: string | undefined, options: { table?: string; execute?: boolean }) => {
+    .action(async (dir: string | undefined, options: { table?: string; compact?: boolean }) => {
       const { checkUpgrade } = await import('./commands/upgrade-check.js');
       const { openHome } = await import('./home.js');
       const shell = program.opts<ShellOptions>();
@@ -151,7 +151,7 @@ function addCommands(program: Command, io: CliIo, exit: (code: number) => void):
         io,
         {
           format: formatOf(io, shell),
-          execute: options.execute === true,
+          compact: options.compact === true,
           ...(dir === undefined ? {} : { dir: resolve(dir) }),
           ...(options.table === undefined ? {} : { table: options.table }),
           ...(shell.database === undefined ? {} : { database: shell.database }),
@@ -160,7 +160,7 @@ function addCommands(program: Command, io: CliIo, exit: (code: number) => void):
           await openHome({
             env: io.env,
             hiveconf: shell.hiveconf ?? {},
-            backgroundCompaction: options.execute === true,
+            backgroundCompaction: options.compact === true,
           }),
       );
       exit(code);

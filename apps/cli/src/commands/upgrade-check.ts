@@ -18,7 +18,7 @@ export interface UpgradeCheckOptions {
   readonly database?: string;
   readonly table?: string;
   /** Runs the compactions and waits for them. */
-  readonly execute: boolean;
+  readonly compact: boolean;
 }
 
 interface Candidate {
@@ -43,7 +43,7 @@ export async function checkUpgrade(
   openHome: () => Promise<Home>,
 ): Promise<number> {
   if (options.dir !== undefined) {
-    if (options.execute) throw new UsageError('--execute compacts tables of the home: a folder has no metastore');
+    if (options.compact) throw new UsageError('--compact compacts tables of the home: a folder has no metastore');
     const fs = localFileSystem();
     if ((await fs.stat(options.dir))?.isDirectory !== true) throw new UsageError(`no such folder: ${options.dir}`);
     const candidates = await candidatesOfFolder(fs, options.dir);
@@ -54,7 +54,7 @@ export async function checkUpgrade(
     const candidates = await candidatesOfHome(home, options);
     const needed = await needing(home.fs, candidates);
     const code = await report(io, options, candidates, needed);
-    if (!options.execute || needed.length === 0) return code;
+    if (!options.compact || needed.length === 0) return code;
     await compactAll(io, home, needed);
     const left = await needing(home.fs, await candidatesOfHome(home, options));
     if (left.length > 0) io.stderr.write(`${left.length} still must be major-compacted: SHOW COMPACTIONS tells why\n`);
