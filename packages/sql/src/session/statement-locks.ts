@@ -26,7 +26,7 @@ const dataWrites: ReadonlySet<WriteEntity['kind']> = new Set([
 ]);
 
 /** A session that says it has no transactions gets no ACID table (Hive's 10265). */
-export function refuseWithoutAcid(context: SessionContext, planned: PlannedStatement): void {
+export function refuseWithoutAcid(context: SessionContext, planned: Pick<PlannedStatement, 'reads' | 'writes'>): void {
   const { conf } = context;
   if (conf.getBoolean('hive.support.concurrency') && !conf.get('hive.txn.manager')?.endsWith('DummyTxnManager')) return;
   const touched = [...planned.reads, ...planned.writes.filter((write) => dataWrites.has(write.kind))];

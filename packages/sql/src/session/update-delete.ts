@@ -10,6 +10,7 @@ import { isFullAcid, isInsertOnly, isTransactional, type ReadEntity, type WriteE
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { analyzeInSession, queryRows, type SessionAnalysis } from './select.js';
+import { refuseWithoutAcid } from './statement-locks.js';
 import { TableWriter } from './table-writer.js';
 import { deleteAll } from './truncate.js';
 import { columnsAsStruct, enforce, rowIdsOf } from './write-rows.js';
@@ -129,6 +130,9 @@ export async function deleteRows(
 ): Promise<StatementResult> {
   if (statement.where === undefined) {
     const { position, table } = statement;
+    // A session without transactions may run a TRUNCATE, not a DELETE.
+    const target = await resolveTable(context, table);
+    refuseWithoutAcid(context, { reads: [], writes: [{ table: target, kind: 'delete' }] });
     return await deleteAll(context, { kind: 'truncate', table, force: false, position }, signal);
   }
   return await runStatement(
