@@ -98,7 +98,7 @@ describe('skep', () => {
     const args = ['--hiveconf', 'a.b=c=d', '--hivevar', 'x=1', '-d', 'y=2', '--warehouse', '/w', '--database', 'db'];
     expect(await main([...args, '-e', 'select 1'], io)).toBe(0);
     expect(opened[0]).toMatchObject({
-      hiveconf: { 'a.b': 'c=d', 'hive.metastore.warehouse.dir': '/w' },
+      hiveconf: { 'a.b': 'c=d' },
       hivevar: { x: '1', y: '2' },
       warehouse: '/w',
     });
