@@ -2,6 +2,7 @@
 # What `npm run test:interop` needs: Java 17, Maven, a Python with pyarrow, pyorc and gRPC's tools (in .cache/venv), Go 1.21 with
 # protoc's plugins (in .cache/go/bin), openssl, Hive's jars (about 300 MB, in ${ORACLE_CACHE:-~/.cache/hive-oracle}). Does nothing where
 # all is there. Prints what is missing and ends with 1 where it cannot help.
+# With the argument `mariadb` only mariadb-server, which npm test uses too; it starts no service.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -19,7 +20,28 @@ install_packages() {
   DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq "$@" >&2
 }
 
+# The tests start servers of their own: Debian's package is kept from starting one, now or at the next boot.
+install_mariadb() {
+  if PATH=$PATH:/usr/sbin command -v mariadbd >/dev/null && command -v mariadb-install-db >/dev/null; then return; fi
+  local policy=/usr/sbin/policy-rc.d ours=''
+  if [ "$(id -u)" -eq 0 ] && [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod +x "$policy"
+    ours=yes
+  fi
+  local status=0
+  install_packages mariadb-server || status=$?
+  [ -z "$ours" ] || rm -f "$policy"
+  [ "$status" -eq 0 ] || exit "$status"
+  if [ -d /run/systemd/system ]; then
+    if [ "$(id -u)" -eq 0 ]; then systemctl disable --now mariadb >&2 || true; else sudo systemctl disable --now mariadb >&2 || true; fi
+  fi
+}
+
 java_version() { java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -1; }
+
+install_mariadb
+[ "${1:-}" != mariadb ] || exit 0
 
 missing=()
 command -v javac >/dev/null && [ "$(java_version)" -ge 17 ] || missing+=(openjdk-17-jdk-headless)

@@ -6,6 +6,7 @@ import { Catalog, catalogMigrations } from '@skep/catalog';
 import { type Clock, ManualClock, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { LockManager, lockMigrations } from '@skep/lock-manager';
 import { type Database, openDatabase } from '@skep/metadb';
+import { TestDatabase } from '@skep/metadb/testing';
 import { parseType, type StructVector, vectorOf, vectorValue } from '@skep/orc';
 import {
   type Compaction,
@@ -44,7 +45,25 @@ export interface WorldOptions {
   readonly folder?: string;
   readonly isAlive?: (agentInfo: string) => boolean;
   readonly txnTimeoutMs?: number;
+  /** The metastore's database; default a file in the folder. */
+  readonly url?: string;
 }
+
+let mariadb: Promise<TestDatabase> | undefined;
+
+/** A database of the test run's MariaDB as a new World finds it. One World at a time in a test file. */
+export async function onMariadb(): Promise<string> {
+  mariadb ??= TestDatabase.create(migrationsOf('/w'));
+  await (await mariadb).reset();
+  return (await mariadb).url;
+}
+
+const migrationsOf = (folder: string) => [
+  ...catalogMigrations(`file:${folder}`),
+  ...txnMigrations,
+  ...lockMigrations,
+  ...compactorMigrations,
+];
 
 export type Row = readonly [a: number, b: string | null];
 export type RowId = readonly [writeId: bigint, bucket: number, rowId: bigint];
@@ -86,13 +105,8 @@ export class World {
   static async open(options: WorldOptions = {}): Promise<World> {
     const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'skep-compactor-'));
     const clock = options.clock ?? new ManualClock();
-    const migrations = [
-      ...catalogMigrations(`file:${folder}`),
-      ...txnMigrations,
-      ...lockMigrations,
-      ...compactorMigrations,
-    ];
-    const db = await openDatabase({ url: `sqlite:${folder}/m.db`, clock, migrations });
+    const url = options.url ?? `sqlite:${folder}/m.db`;
+    const db = await openDatabase({ url, clock, migrations: migrationsOf(folder) });
     const { isAlive } = options;
     const timeouts = options.txnTimeoutMs === undefined ? {} : { txnTimeoutMs: options.txnTimeoutMs };
     const txns: TransactionService = new TxnManager({

@@ -3,7 +3,7 @@ import { BugError } from '@skep/core';
 import mysql, { type QueryError } from 'mysql2';
 import { type Migration, openDatabase } from '../src/index.js';
 
-export { hasMariadb, type MariadbServer, startMariadb } from './mariadb-server.js';
+export { freePort, hasMariadb, type MariadbServer, startMariadb } from './mariadb-server.js';
 
 /** The environment variable that names the socket of the run's broker (global-setup.ts). */
 export const BROKER = 'SKEP_TEST_MARIADB_BROKER';

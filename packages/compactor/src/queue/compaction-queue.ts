@@ -327,6 +327,7 @@ async function insert(
 }
 
 async function find(tx: Tx, id: bigint): Promise<Compaction | undefined> {
-  const row = await tx.get<CompactionRow>(`SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE CQ_ID = ?`, [id]);
+  const sql = `SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE CQ_ID = ?${tx.dialect.forUpdate}`;
+  const row = await tx.get<CompactionRow>(sql, [id]);
   return row === undefined ? undefined : compactionOf(row);
 }
