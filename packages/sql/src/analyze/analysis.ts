@@ -134,7 +134,7 @@ export class Analysis {
         position,
       );
     }
-    if ((isNumeric(type) || type.kind === 'boolean') && isTime(to)) {
+    if (isNumeric(type) && isTime(to)) {
       throw strictConversion(
         literalText(this.text(position)),
         'Casting NUMERIC types to TIMESTAMP is prohibited',

@@ -200,7 +200,7 @@ function temporalArithmetic(analysis: Analysis, operator: '+' | '-', a: Expr, b:
     return temporalArithmetic(analysis, operator, b, a);
   }
   if (isInterval(left) && left.kind === right.kind) return derive(a, left, `(${a.sql} ${operator} ${b.sql})`);
-  if (left.kind === 'date' && isInteger(right)) {
+  if (left.kind === 'date' && right.kind === 'int') {
     return derive(a, DATE, `(${a.sql} ${operator} CAST(${b.sql} AS INTEGER))`);
   }
   if (left.kind !== 'date' && !isTime(left)) return undefined;

@@ -16,7 +16,7 @@ const UNSAFE =
   "Unsafe compares between different types are disabled for safety reasons. If you know what you are doing, please set hive.strict.checks.type.safety to false and make sure that hive.mapred.mode is not set to 'strict' to proceed. Note that you may get errors or incorrect results if you make a mistake while using some of the unsafe features.";
 
 /** Both sides in the type that they are compared in. */
-export function comparable(analysis: Analysis, a: Expr, b: Expr): [Expr, Expr] {
+export function comparable(analysis: Analysis, a: Expr, b: Expr, strict = true): [Expr, Expr] {
   const type = comparisonType(a.type, b.type);
   if (type === undefined) {
     throw wrongArguments(
@@ -25,7 +25,7 @@ export function comparable(analysis: Analysis, a: Expr, b: Expr): [Expr, Expr] {
       a.position,
     );
   }
-  if (isUnsafeComparison(a.type, b.type) && analysis.flag('hive.strict.checks.type.safety', true)) {
+  if (strict && isUnsafeComparison(a.type, b.type) && analysis.flag('hive.strict.checks.type.safety', true)) {
     throw wrongArguments(analysis.text(b.position), UNSAFE, a.position);
   }
   return [convert(analysis, charLiteral(a, b), type), convert(analysis, charLiteral(b, a), type)];
@@ -74,7 +74,8 @@ export function inList(node: InListExpression, analysis: Analysis, of: AnalyzePa
 export function inValues(analysis: Analysis, operand: Expr, items: readonly Expr[], position: Position): Predicate {
   let type: HiveType = operand.type;
   for (const item of items) {
-    comparable(analysis, operand, item);
+    // Unsafe types are let pass here: Hive converts the constants of a list.
+    comparable(analysis, operand, item, false);
     const common = comparisonType(type, item.type);
     if (common === undefined) {
       throw argumentType(

@@ -171,7 +171,8 @@ function integerSql(value: string, from: HiveType, to: keyof typeof BITS, consta
     return to === 'int' ? `hv_double_int(${double})` : `hv_wrap${BITS[to]}(CAST(hv_double_int(${double}) AS BIGINT))`;
   }
   if (from.kind === 'decimal') return `TRY_CAST(trunc(${value}) AS ${type})`;
-  if (isText(from)) return `TRY_CAST(hv_whole_text(${constant ? `trim(${value})` : value}) AS ${type})`;
+  if (isText(from))
+    return `TRY_CAST(hv_whole_text(${constant ? `trim(${value}, ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13))` : value}) AS ${type})`;
   if (isTime(from))
     return to === 'bigint' ? `hv_seconds(${value})` : `hv_wrap${BITS[to]}(CAST(hv_seconds(${value}) AS HUGEINT))`;
   return undefined;
@@ -249,8 +250,8 @@ function timestampSql(udfs: UdfCollector, value: string, from: HiveType, zoned: 
   if (isText(from)) {
     return udfs.call('timestamp_of_text', [STRING], TIMESTAMP, [value], (s) => parseTimestamp(s as string) ?? null);
   }
-  if (from.kind === 'boolean') return `(CAST(${value} AS HUGEINT) * 1000000000::HUGEINT)`;
-  if (isInteger(from)) return `(CAST(${value} AS HUGEINT) * 1000000000::HUGEINT)`;
+  // Whole numbers are milliseconds (hive.int.timestamp.conversion.in.seconds=false), others seconds.
+  if (from.kind === 'boolean' || isInteger(from)) return `(CAST(${value} AS HUGEINT) * 1000000::HUGEINT)`;
   if (isApproximate(from)) return `CAST(round(CAST(${value} AS DOUBLE) * 1000000000.0::DOUBLE) AS HUGEINT)`;
   if (from.kind === 'decimal') return `CAST(CAST(${value} AS DECIMAL(29,9)) * 1000000000 AS HUGEINT)`;
   return undefined;

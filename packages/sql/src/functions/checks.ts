@@ -9,11 +9,23 @@ import type { Call } from './definition.js';
  * mismatch). Which of the two a function gives is history; a literal NULL is refused where its class was not told of it.
  */
 
-type Kind = 'text' | 'integer' | 'number' | 'date' | 'void' | 'binary' | 'interval' | 'boolean' | 'bigint' | 'fraction';
+type Kind =
+  | 'int'
+  | 'text'
+  | 'integer'
+  | 'number'
+  | 'date'
+  | 'void'
+  | 'binary'
+  | 'interval'
+  | 'boolean'
+  | 'bigint'
+  | 'fraction';
 
 const IS: Readonly<Record<Kind, (type: HiveType) => boolean>> = {
   text: isText,
   integer: (type) => isInteger(type) && type.kind !== 'bigint',
+  int: (type) => type.kind === 'int',
   bigint: (type) => type.kind === 'bigint',
   number: isNumeric,
   fraction: (type) =>
@@ -38,10 +50,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   next_day: [10016, 'text date void', 'text void'],
   last_day: [10016, 'text date void'],
   date_format: [10016, 'text date', 'text'],
-  from_unixtime: [10014, 'integer bigint', 'text'],
+  add_months: [10016, 'text date void', 'integer void', 'text'],
+  hex: [10014, 'integer bigint text binary void number'],
+  base64: [10014, 'binary void'],
+  encode: [10016, 'text', 'text'],
+  from_unixtime: [10014, 'int bigint', 'text'],
   unix_timestamp: [10014, 'text date', 'text'],
   to_unix_timestamp: [10014, 'text date', 'text'],
-  factorial: [10016, 'number void'],
+  factorial: [10016, 'integer void'],
   str_to_map: [10014, 'text', 'text', 'text'],
   sha2: [10016, 'text binary', 'number'],
   length: [10014, 'text binary'],

@@ -30,7 +30,8 @@ const array = customFunction('collection', 'array', 'value*', (call) => {
     (other) =>
       `Argument type "${typeName(other)}" is different from preceding arguments. Previous type was "${typeName(call.args[0].type)}"`,
   );
-  const elementType = type.kind === 'void' ? STRING : type;
+  // A char becomes text inside an array or a map's keys.
+  const elementType = type.kind === 'void' || type.kind === 'char' ? STRING : type;
   const items = call.args.map((arg) => call.analysis.cast(arg, elementType).sql);
   return result(call, arrayOf(elementType), `[${items.join(', ')}]::${duckTypeName(arrayOf(elementType))}`);
 });
@@ -57,7 +58,7 @@ const map = customFunction('collection', 'map', 'key, value*', (call) => {
       (other) =>
         `Key type or value type "${typeName(other)}" is different from preceding ones. Previous type was "${typeName(args[0].type)}"`,
     );
-    return type.kind === 'void' ? STRING : type;
+    return type.kind === 'void' || (args === keys && type.kind === 'char') ? STRING : type;
   };
   const [key, value] = [common(keys), common(values)];
   const list = (args: readonly Expr[], type: HiveType) =>
@@ -263,7 +264,7 @@ export const collectionFunctions: readonly ScalarFunction[] = [
   customFunction('collection', 'array_remove', 'array, value', (call) => {
     const [arg, value] = convertArguments(call, ['any', 'any']);
     const list = listArgument(call, arg);
-    if (value.type.kind === 'void') sameElement(call, list.type.element, value);
+    if (value.type.kind !== list.type.element.kind) sameElement(call, list.type.element, value);
     const item: Expr = { sql: 'z', type: list.type.element, position: call.position };
     return result(
       call,

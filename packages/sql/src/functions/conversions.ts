@@ -1,3 +1,4 @@
+import { semantic } from '../analyze/errors.js';
 import { dayTimeNanos } from '../text/calendar.js';
 import {
   BIGINT,
@@ -38,6 +39,9 @@ function unhex(text: string): Uint8Array | null {
 
 function decodeBytes(bytes: Uint8Array, charset: string): string | null {
   const name = charset.toUpperCase();
+  if ((name === 'UTF-16' || name === 'UTF-16BE') && bytes.length % 2 === 1) {
+    throw semantic(`DECODE: the bytes are no text in ${charset}`, undefined, 10014);
+  }
   if (name === 'UTF-16' || name === 'UTF-16BE') return Buffer.from(bytes).swap16().toString('utf16le');
   const encoding = ENCODINGS[name];
   return encoding === undefined ? null : Buffer.from(bytes).toString(encoding);
@@ -50,7 +54,8 @@ function encodeText(text: string, charset: string): Uint8Array | null {
     return name === 'UTF-16' ? Buffer.concat([Buffer.from([0xfe, 0xff]), bytes]) : bytes;
   }
   const encoding = ENCODINGS[name];
-  return encoding === undefined ? null : Buffer.from(text, encoding);
+  if (encoding === undefined) throw semantic(`ENCODE: there is no character set '${charset}'`);
+  return Buffer.from(text, encoding);
 }
 
 export const conversionFunctions: readonly ScalarFunction[] = [

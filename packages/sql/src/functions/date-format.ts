@@ -1,5 +1,6 @@
 import { semantic } from '../analyze/errors.js';
 import { civilFromDays, daysFromCivil, daysInMonth } from '../text/calendar.js';
+import { zoneOffsetSeconds } from './time-zone.js';
 
 /* java.time.format.DateTimeFormatter's patterns, as far as Hive's users write them (locale en-US). */
 
@@ -174,7 +175,9 @@ function parser(pattern: string): { regex: RegExp; letters: readonly Piece[] } {
     const { letter, count } = piece;
     if ('MLEec'.includes(letter) && count >= 3) return '([A-Za-z]+)';
     if (letter === 'a') return '([AaPp][Mm])';
-    if (letter === 'z' || letter === 'Z' || letter === 'X' || letter === 'V') return '(Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)';
+    if (letter === 'z' || letter === 'Z' || letter === 'X' || letter === 'V') {
+      return letter === 'z' ? '([A-Z]{1,5})' : '(Z|UTC|GMT|[+-]\\d\\d:?\\d\\d|[A-Z]\\w+\\/[\\w/]+)';
+    }
     if ('yu'.includes(letter)) return count === 2 ? '(\\d{2})' : adjacent ? `(\\d{${count}})` : '(\\d{1,9})';
     if ('MLdHhkKmsD'.includes(letter))
       return adjacent || count >= 2 ? `(\\d{${adjacent ? count : '1,'}${adjacent ? '' : count}})` : '(\\d{1,3})';
@@ -190,10 +193,14 @@ function parser(pattern: string): { regex: RegExp; letters: readonly Piece[] } {
 /** Text by a pattern as seconds since 1970; null where it does not fit. */
 export function parseWithPattern(text: string, pattern: string): bigint | null {
   const { regex, letters } = parser(pattern);
+  const has = (among: string) => letters.some(({ letter }) => among.includes(letter));
+  // Without a whole date it is no time.
+  if (!has('yu') || !(has('ML') && has('d'))) return null;
   const match = regex.exec(text);
   if (match === null) return null;
   let [year, month, day, hour, minute, second, offset] = [1970, 1, 1, 0, 0, 0, 0];
   let afternoon: boolean | undefined;
+  let zone = 'UTC';
   for (let i = 0; i < letters.length; i++) {
     const { letter, count } = letters[i];
     const part = match[i + 1];
@@ -232,6 +239,10 @@ export function parseWithPattern(text: string, pattern: string): bigint | null {
       case 'a':
         afternoon = /^p/i.test(part);
         break;
+      case 'z':
+      case 'V':
+        zone = part;
+        break;
       case 'Z':
       case 'X': {
         const zone = /^([+-])(\d\d):?(\d\d)$/.exec(part);
@@ -244,5 +255,7 @@ export function parseWithPattern(text: string, pattern: string): bigint | null {
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return null;
   // A day that the month has not is its last (ResolverStyle.SMART).
   const known = Math.min(day, daysInMonth(year, month));
-  return BigInt(daysFromCivil(year, month, known) * 86400 + hour * 3600 + minute * 60 + second - offset);
+  const local = daysFromCivil(year, month, known) * 86400 + hour * 3600 + minute * 60 + second;
+  const ahead = zone === 'UTC' ? offset : zoneOffsetSeconds(local, zone, false);
+  return ahead === undefined ? null : BigInt(local - ahead);
 }

@@ -2,7 +2,7 @@ import type { TimestampValue } from '@skep/orc';
 import { argumentsLength, wrongArguments } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { nanosSql } from '../analyze/literal.js';
-import { civilFromDays, dateText, daysFromCivil, daysInMonth } from '../text/calendar.js';
+import { civilFromDays, dateText, daysFromCivil, daysInMonth, parseTimestamp } from '../text/calendar.js';
 import { BIGINT, DATE, DOUBLE, decimal, INT, STRING, TIMESTAMP, typeName } from '../types/hive-type.js';
 import { isApproximate, isDateOrTime, isInteger, isPrimitive, isText, isTime } from '../types/type-rules.js';
 import {
@@ -87,7 +87,7 @@ function nextDay(days: number, name: string): string | null {
 
 function truncDate(days: number, unit: string): string | null {
   const { year, month } = civilFromDays(days);
-  switch (unit.toUpperCase()) {
+  switch (unit) {
     case 'MONTH':
     case 'MON':
     case 'MM':
@@ -191,7 +191,15 @@ const unixTimestamp = customFunction(
     if (!isText(value.type))
       return result(call, BIGINT, `hv_seconds(${convertArguments(call, ['timestamp', 'string?'])[0].sql})`);
     const [text, pattern] = convertArguments(call, ['string', 'string?']);
-    const args = [text.sql, format === undefined ? `'${DEFAULT_FORMAT}'` : pattern.sql];
+    if (format === undefined) {
+      const sql = call.analysis.udfs.call('unix_timestamp_of_text', [STRING], BIGINT, [text.sql], (s) => {
+        // Text of the default form, or any other of a timestamp that has a time.
+        const known = parseWithPattern(s as string, DEFAULT_FORMAT);
+        return known ?? (/:/.test(s as string) ? (parseTimestamp(s as string)?.seconds ?? null) : null);
+      });
+      return result(call, BIGINT, sql);
+    }
+    const args = [text.sql, pattern.sql];
     const sql = call.analysis.udfs.call('unix_timestamp', [STRING, STRING], BIGINT, args, (s, p) =>
       isPattern(p as string) ? parseWithPattern(s as string, p as string) : null,
     );

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { hashColumn } from '@skep/acid';
-import type { ColumnVector } from '@skep/orc';
+import type { ColumnVector, TimestampValue } from '@skep/orc';
 import type { Expr } from '../analyze/expr.js';
-import { BIGINT, BINARY, INT, STRING } from '../types/hive-type.js';
+import { BIGINT, BINARY, INT, INTERVAL_DAY_TIME, STRING } from '../types/hive-type.js';
 import { convertArguments, customFunction, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
 
@@ -43,10 +43,23 @@ function crc32(bytes: Uint8Array): bigint {
   return BigInt((crc ^ -1) >>> 0);
 }
 
+/** HiveIntervalDayTime.hashCode, as the int that has it. */
+function intervalHash(call: Call, arg: Expr): Expr {
+  const sql = call.analysis.udfs.call('interval_hash', [INTERVAL_DAY_TIME], INT, [arg.sql], (value) => {
+    const { seconds, nanos } = value as TimestampValue;
+    const folded = Number(BigInt.asIntN(32, seconds ^ (seconds >> 32n)));
+    return (Math.imul((17 * 37 + folded) | 0, 37) + nanos) | 0;
+  });
+  return { ...arg, type: INT, sql };
+}
+
 /** Java's hash codes, or Murmur3 as bucketing_version 2 has it (GenericUDFHash, GenericUDFMurmurHash). */
 const rowHash = (name: string, version: 1 | 2): ScalarFunction =>
   customFunction('hash', name, 'value*', (call) => {
-    const args = convertArguments(call, ['any', 'any*']);
+    const args = convertArguments(call, ['any*']).map((arg) =>
+      arg.type.kind === 'interval_day_time' ? intervalHash(call, arg) : arg,
+    );
+    if (args.length === 0) return result(call, INT, 'CAST(0 AS INTEGER)');
     const vectorBody = (columns: readonly ColumnVector[], length: number): ColumnVector => {
       const values = new Int32Array(length);
       for (const column of columns) {

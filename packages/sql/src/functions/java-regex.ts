@@ -34,14 +34,17 @@ export function javaRegex(pattern: string, flags = ''): RegExp {
 }
 
 function compile(pattern: string, flags: string): RegExp {
-  const { source, inline } = translate(pattern);
-  const all = [...new Set(`${flags}${inline}u`)].join('');
+  const { source: translated, inline } = translate(pattern);
+  // What && cuts has to be a class itself.
+  const source = translated.replace(/\[(\^?)([^[\]&]+)&&/g, '[$1[$2]&&');
+  // Classes with && are those of the newer Unicode mode.
+  const all = [...new Set(`${flags}${inline}${source.includes('&&') ? 'v' : 'u'}`)].join('');
   try {
     return new RegExp(source, all);
   } catch {
     try {
       // Unicode mode refuses escapes that Java takes, such as \- and \_.
-      return new RegExp(source, all.replace('u', ''));
+      return new RegExp(source, all.replace(/[uv]/, ''));
     } catch (error) {
       throw semantic(`Invalid regular expression '${pattern}': ${error instanceof Error ? error.message : ''}`);
     }

@@ -1,10 +1,18 @@
 import { arithmetic, negate, wrapping } from '../analyze/arithmetic.js';
-import { argumentsLength } from '../analyze/errors.js';
+import { argumentsLength, wrongArguments } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { divideHalfUp } from '../emit/cast.js';
 import { duckTypeName } from '../types/duck-type.js';
-import { BIGINT, DOUBLE, decimal, type HiveType, INT, STRING, VOID } from '../types/hive-type.js';
-import { asDecimal, commonNumeric, isApproximate, isDateOrTime, isInteger, isText } from '../types/type-rules.js';
+import { BIGINT, DOUBLE, decimal, type HiveType, INT, STRING, typeName, VOID } from '../types/hive-type.js';
+import {
+  asDecimal,
+  commonNumeric,
+  isApproximate,
+  isDateOrTime,
+  isInteger,
+  isPrimitive,
+  isText,
+} from '../types/type-rules.js';
 import { convertArguments, customFunction, jsFunction, mismatch, result, sqlFunction } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';
 
@@ -130,7 +138,8 @@ const abs = customFunction('math', 'abs', 'number', (call) => {
       `CASE WHEN ${wide.sql} < 0 THEN ${wrapping('-', type, '0', wide.sql)} ELSE ${wide.sql} END`,
     );
   }
-  return result(call, x.type, x.type.kind === 'void' ? 'NULL' : `abs(${x.sql})`);
+  const wide = x.type.kind === 'float' ? call.analysis.cast(x, DOUBLE) : x;
+  return result(call, wide.type, `abs(${wide.sql})`);
 });
 
 const sign = customFunction('math', 'sign', 'number', (call) => {
@@ -200,6 +209,14 @@ function conv(text: string, fromBase: number, toBase: number): string | null {
 const extreme = (name: 'greatest' | 'least'): ScalarFunction =>
   customFunction('math', name, 'value, value*', (call) => {
     const args = convertArguments(call, ['any', 'any', 'any*']);
+    const nested = args.find((arg) => !isPrimitive(arg.type));
+    if (nested !== undefined) {
+      throw wrongArguments(
+        call.analysis.text(nested.position),
+        `${name} only takes primitive types, got ${typeName(nested.type)}`,
+        call.position,
+      );
+    }
     let type = args[0].type;
     for (const arg of args.slice(1)) type = extremeType(type, arg.type);
     const list = args.map((arg) => call.analysis.cast(arg, type).sql);
@@ -209,6 +226,7 @@ const extreme = (name: 'greatest' | 'least'): ScalarFunction =>
 
 function extremeType(a: HiveType, b: HiveType): HiveType {
   if (a.kind === 'void') return b;
+  if (isDateOrTime(a) && isDateOrTime(b)) return a.kind === 'date' ? b : a;
   if (b.kind === 'void' || a.kind === b.kind)
     return a.kind === 'decimal' && b.kind === 'decimal' ? commonNumeric(a, b) : a;
   if (isDateOrTime(a) !== isDateOrTime(b) && !isText(a) && !isText(b)) return STRING;

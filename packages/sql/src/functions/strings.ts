@@ -30,8 +30,11 @@ const concat = customFunction('string', 'concat', 'string*', (call) => {
   const texts = args.map((arg) => call.analysis.cast(arg, STRING).sql);
   const sql = texts.length === 1 ? texts[0] : `(${texts.join(' || ')})`;
   const limited = args.flatMap(({ type }) => (type.kind === 'char' || type.kind === 'varchar' ? [type] : []));
-  if (limited.length < args.length || limited.every((type) => type.kind === 'char')) return result(call, STRING, sql);
+  if (limited.length < args.length) return result(call, STRING, sql);
   const length = limited.reduce((sum, type) => sum + type.length, 0);
+  if (limited.every((type) => type.kind === 'char')) {
+    return result(call, length > 255 ? STRING : { kind: 'char', length }, sql);
+  }
   return result(call, length > 65535 ? STRING : { kind: 'varchar', length }, sql);
 });
 
@@ -134,6 +137,33 @@ const trim = (names: string, sqlName: string): ScalarFunction =>
     );
   });
 
+/** The place of the nth occurrence from a place on; from the end backwards where that is negative (GenericUDFInstr). */
+function instr(text: readonly string[], part: readonly string[], from: number, nth: number): number {
+  if (part.length === 0) return 1;
+  if (from === 0 || nth < 1) return 0;
+  const step = from > 0 ? 1 : -1;
+  let found = 0;
+  for (let i = from > 0 ? from - 1 : text.length + from; i >= 0 && i < text.length; i += step) {
+    if (i + part.length <= text.length && part.every((c, k) => text[i + k] === c) && ++found === nth) return i + 1;
+  }
+  return 0;
+}
+
+/** Characters, not bytes, as the engine's own counts. */
+function levenshtein(a: readonly string[], b: readonly string[]): number {
+  let row = b.map((_, i) => i + 1);
+  a.forEach((x, i) => {
+    let diagonal = i;
+    let left = i + 1;
+    row = row.map((above, j) => {
+      left = Math.min(left + 1, above + 1, diagonal + (x === b[j] ? 0 : 1));
+      diagonal = above;
+      return left;
+    });
+  });
+  return b.length === 0 ? a.length : (row[b.length - 1] ?? a.length);
+}
+
 const initcap = (s: string): string =>
   s.toLowerCase().replace(/(^|\s)(\S)/gu, (_, before: string, first: string) => before + first.toUpperCase());
 
@@ -197,7 +227,14 @@ export const stringFunctions: readonly ScalarFunction[] = [
       .reverse()
       .join(''),
   ),
-  sqlFunction('string', 'instr', ['string', 'string'], INT, (s, t) => `CAST(instr(${s}, ${t}) AS INTEGER)`),
+  jsFunction('string', 'instr', ['string', 'string', 'int?', 'int?'], INT, (s, t, from, nth) =>
+    instr(
+      points(s as string),
+      points(t as string),
+      (from as number | undefined) ?? 1,
+      (nth as number | undefined) ?? 1,
+    ),
+  ),
   jsFunction('string', 'locate', ['string', 'string', 'int?'], INT, (t, s, from) => {
     const start = from === undefined ? 1 : (from as number);
     if (start < 1) return 0;
@@ -248,7 +285,9 @@ export const stringFunctions: readonly ScalarFunction[] = [
     return code < 0n ? '' : String.fromCharCode(Number(code % 256n));
   }),
   jsFunction('string', 'soundex', ['string'], STRING, (s) => soundex(s as string)),
-  sqlFunction('string', 'levenshtein', ['string', 'string'], INT, (a, b) => `CAST(levenshtein(${a}, ${b}) AS INTEGER)`),
+  jsFunction('string', 'levenshtein', ['string', 'string'], INT, (a, b) =>
+    levenshtein(points(a as string), points(b as string)),
+  ),
   jsFunction('string', 'find_in_set', ['string', 'string'], INT, (s, list) =>
     (s as string).includes(',') ? 0 : (list as string).split(',').indexOf(s as string) + 1,
   ),
@@ -256,6 +295,7 @@ export const stringFunctions: readonly ScalarFunction[] = [
     const [value, ...others] = call.args;
     if (value === undefined) convertArguments(call, ['any', 'any*']);
     const cases = others.map((other, i) => {
+      if (isText(value.type) !== isText(other.type)) return `WHEN false THEN ${i + 1}`;
       const same = value.type.kind === other.type.kind;
       const [a, b] = same
         ? [value.sql, other.sql]

@@ -1,4 +1,3 @@
-import { commonOf } from '../analyze/common-type.js';
 import { semantic } from '../analyze/errors.js';
 import type { Expr } from '../analyze/expr.js';
 import { DOUBLE, type HiveType, INT } from '../types/hive-type.js';
@@ -27,10 +26,8 @@ const neighbour = (name: 'lag' | 'lead'): WindowFunction =>
     if (typeof offset?.literal === 'bigint' && offset.literal < 0n) {
       throw semantic(`Lag/Lead amount can not be negative. Specified: ${offset.literal}`, offset.position);
     }
-    const type =
-      other === undefined
-        ? value.type
-        : commonOf(call.analysis, [value, other], () => 'the default must have the type of the value');
+    // The default is converted to the value's type, and is NULL where it cannot be.
+    const { type } = value;
     const args = [
       call.analysis.cast(value, type).sql,
       ...(offset === undefined ? [] : [offset.sql]),

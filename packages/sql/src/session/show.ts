@@ -52,7 +52,7 @@ export async function show(context: SessionContext, statement: ShowStatement): P
       return textResult(['field'], column(names.map((name) => name.padEnd(20))));
     }
     case 'functions':
-      return textResult(['tab_name'], column(functionNames().filter(globMatcher(what.pattern))));
+      return textResult(['tab_name'], column(functionNames().filter(likeMatcher(what.pattern))));
     case 'partitions':
       return await showPartitions(context, what);
     case 'create-table':
@@ -213,4 +213,15 @@ function rowOrder(items: readonly OrderItem[]): (a: string[], b: string[]) => nu
 
 function columnName(expression: Expression): string {
   return expression.kind === 'column' ? expression.path.map((part) => part.name.toLowerCase()).join('.') : '';
+}
+
+/** SHOW FUNCTIONS takes a pattern of LIKE (% and _), unlike the other forms of SHOW. */
+function likeMatcher(pattern: string | undefined): (name: string) => boolean {
+  if (pattern === undefined) return () => true;
+  const source = pattern
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('%', '.*')
+    .replaceAll('_', '.');
+  const regex = new RegExp(`^${source}$`, 'i');
+  return (name) => regex.test(name);
 }
