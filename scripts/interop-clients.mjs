@@ -45,12 +45,13 @@ const CLIENTS = {
 /** Runs the clients one after the other; whether all passed. */
 export async function clientsAgree(names = Object.keys(CLIENTS)) {
   const dir = mkdtempSync(join(tmpdir(), 'skep-interop-clients-'));
-  const server = await startServer(dir);
+  let server;
   let isGood = true;
   try {
+    server = await startServer(dir);
     for (const name of names) isGood = runClient(name, server.addresses, dir) && isGood;
   } finally {
-    await server.stop();
+    await server?.stop();
     rmSync(dir, { recursive: true, force: true });
   }
   return isGood;
