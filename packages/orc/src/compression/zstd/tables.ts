@@ -83,9 +83,10 @@ export function readDistribution(
   let bit = start * 8;
   const read = (count: number): number => {
     if (bit + count > end * 8) throw corruptFrame('a distribution ends early');
-    let value = 0;
-    for (let i = 0; i < count; i++, bit++) value |= ((bytes[bit >>> 3] >>> (bit & 7)) & 1) << i;
-    return value;
+    const at = bit >>> 3;
+    const word = (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16)) >>> (bit & 7);
+    bit += count;
+    return word & ((1 << count) - 1);
   };
   const log = read(4) + 5;
   if (log > mostLog) throw corruptFrame(`a distribution of 2^${log} states`);
@@ -171,12 +172,11 @@ function readWeights(bytes: Uint8Array, start: number, end: number, weights: num
   // Bits that are left, from the stream's begin; those before it are zeros.
   let left = (end - from) * 8 - (Math.clz32(bytes[end - 1]) - 23);
   const read = (count: number): number => {
-    let value = 0;
-    for (let i = 0; i < count; i++) {
-      left--;
-      value = (value << 1) | (left < 0 ? 0 : (bytes[from + (left >>> 3)] >>> (left & 7)) & 1);
-    }
-    return value;
+    const before = left;
+    left -= count;
+    if (left < 0) return before > 0 ? (bytes[from] & ((1 << before) - 1)) << -left : 0;
+    const at = from + (left >>> 3);
+    return ((bytes[at] | (bytes[at + 1] << 8)) >>> (left & 7)) & ((1 << count) - 1);
   };
   let state = read(log);
   let other = read(log);
@@ -204,13 +204,20 @@ function fillHuffman(weights: number[], out: Uint16Array): void {
     throw corruptFrame('weights that make no Huffman code');
   }
   weights.push(32 - Math.clz32(rest));
-  let at = 0;
-  for (let weight = 1; weight <= maximumBits; weight++) {
-    for (let symbol = 0; symbol < weights.length; symbol++) {
-      if (weights[symbol] !== weight) continue;
-      const span = 1 << (weight - 1 + HUFFMAN_BITS - maximumBits);
-      out.fill((symbol << 8) | (maximumBits + 1 - weight), at, at + span);
-      at += span;
-    }
+  // Where the entries of each weight go on: those of weight 1, the longest codes, come first.
+  const spans = new Int32Array(HUFFMAN_BITS + 2);
+  for (const weight of weights) if (weight > 0) spans[weight + 1] += spanOf(weight, maximumBits);
+  for (let weight = 1; weight < spans.length; weight++) spans[weight] += spans[weight - 1];
+  for (let symbol = 0; symbol < weights.length; symbol++) {
+    const weight = weights[symbol];
+    if (weight === 0) continue;
+    const entry = (symbol << 8) | (maximumBits + 1 - weight);
+    const stop = spans[weight] + spanOf(weight, maximumBits);
+    for (let at = spans[weight]; at < stop; at++) out[at] = entry;
+    spans[weight] = stop;
   }
+}
+
+function spanOf(weight: number, maximumBits: number): number {
+  return 1 << (weight - 1 + HUFFMAN_BITS - maximumBits);
 }
