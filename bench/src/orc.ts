@@ -18,7 +18,7 @@ const BATCH = 8192;
 const WARM_UP_MS = 300;
 
 /** Short rounds go on so long, at most so many: on a busy machine a median of few is chance. */
-const LEAST_MS = 1000;
+const LEAST_MS = 400;
 const MOST_ROUNDS = 101;
 
 type Codec = NonNullable<OrcWriterOptions['compression']>;
@@ -100,7 +100,7 @@ class OrcBench {
     writeFileSync(own, bytes);
     const name = `${shape.name}, ${codec}`;
     const question = { op: 'write', source: own, target: other, compression: PYARROW_NAME[codec] };
-    const written = { what: `${name}: write`, rows, ...(await this.compare(write, question)) };
+    const written = { what: `${name}: write`, rows, ...(await this.compare(`${name}: write`, write, question)) };
     const lines: Line[] = [written];
     lines.push(await this.read(`${name}: read ours`, own, rows));
     if (written.theirs !== undefined) lines.push(await this.read(`${name}: read pyarrow's`, other, rows));
@@ -116,8 +116,9 @@ class OrcBench {
     const high = low + Math.floor(rows / 100);
     const sarg: ReadOptions['sarg'] = { op: 'between', column: 'c0', low: BigInt(low), high: BigInt(high) };
     const filter = async () => void readAll(readFileSync(path), { sarg });
-    const times = await this.compare(filter, { op: 'filter', path, column: 'c0', low, high });
-    return [one, { what: `1 % by a search argument, ${codec}`, rows, ...times }];
+    const what = `1 % by a search argument, ${codec}`;
+    const times = await this.compare(what, filter, { op: 'filter', path, column: 'c0', low, high });
+    return [one, { what, rows, ...times }];
   }
 
   private async read(what: string, path: string, rows: number, columns?: readonly string[]): Promise<Line> {
@@ -128,11 +129,15 @@ class OrcBench {
       readAll(bytes, include === undefined ? {} : { include });
     };
     const question = { op: 'read', path, ...(columns === undefined ? {} : { columns }) };
-    return { what, rows, ...(await this.compare(work, question)) };
+    return { what, rows, ...(await this.compare(what, work, question)) };
   }
 
   /** Medians of rounds in turn (at least `rounds` of them), so that what else the machine does meets both sides alike. */
-  private async compare(work: () => Promise<void>, question: object): Promise<Pick<Line, 'ours' | 'theirs'>> {
+  private async compare(
+    what: string,
+    work: () => Promise<void>,
+    question: object,
+  ): Promise<Pick<Line, 'ours' | 'theirs'>> {
     const warm = performance.now();
     do await work();
     while (performance.now() - warm < WARM_UP_MS);
@@ -148,10 +153,10 @@ class OrcBench {
       const seconds = await this.ask(question);
       if (seconds !== undefined) theirs.push(seconds);
     }
-    return {
-      ours: timingOf(ours).median,
-      theirs: theirs.length === 0 ? undefined : timingOf(theirs).median,
-    };
+    const times = { ours: timingOf(ours).median, theirs: theirs.length === 0 ? undefined : timingOf(theirs).median };
+    // Tells that it goes on: the table comes at the end.
+    process.stderr.write(`${what}: ${((times.theirs ?? Number.NaN) / times.ours).toFixed(2)}\n`);
+    return times;
   }
 
   private async ask(request: object): Promise<number | undefined> {
