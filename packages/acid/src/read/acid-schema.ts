@@ -113,7 +113,9 @@ export function plainReadOptions(
 function common({ sarg, batchSize }: Projection, table: TypeDescription, shift: number): ReadOptions {
   return {
     ...(batchSize === undefined ? {} : { batchSize }),
-    ...(sarg === undefined ? {} : { sarg: shiftSarg(sarg, (column) => columnId(table, column) + shift) }),
+    ...(sarg === undefined || (sarg.op === 'and' && sarg.children.length === 0)
+      ? {}
+      : { sarg: shiftSarg(sarg, (column) => columnId(table, column) + shift) }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { FileSystem } from '@skep/storage';
 import type { DeleteCache } from './delete-cache.js';
 import { DeleteReader } from './delete-reader.js';
 import { DeleteSet } from './delete-set.js';
+import { keptDeletes } from './kept-deletes.js';
 import { type KeyRange, type KeyRun, lastRowId, mayOverlap } from './key-runs.js';
 import { openOrcFile } from './orc-file.js';
 import { compareKeys, type RowKeys } from './row-keys.js';
@@ -46,7 +47,7 @@ export function* openDeletes(
   try {
     let events = 0;
     for (const file of files) {
-      const cached = cache?.get(file.path);
+      const cached = cache?.get(file.path) ?? keptDeletes(fs)?.get(file, options.writeIds);
       if (cached !== undefined) {
         sets.push(cached);
         events += cached.size;
@@ -67,6 +68,10 @@ export function* openDeletes(
     for (const reader of opened) {
       const set = yield* load(reader, options);
       if (set !== undefined) sets.push(set);
+      // Of a cached file the whole was read.
+      if (set !== undefined && cache?.get(reader.file.path) === set) {
+        keptDeletes(fs)?.put(reader.file, options.writeIds, set);
+      }
     }
     return new LoadedDeletes(sets);
   } finally {

@@ -1,6 +1,7 @@
 import { memorySource } from '@skep/core';
 import { type OrcReader, openOrcSync } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
+import { keepDeletes } from './kept-deletes.js';
 
 /** Files up to this size are kept whole. */
 const LARGEST_FILE_BYTES = 64 * 1024;
@@ -46,9 +47,10 @@ class SmallFileCache {
 
 const caches = new WeakMap<FileSystem, SmallFileCache>();
 
-/** From now on small files of this file system are kept: for processes that run many statements. */
+/** From now on small files and delete events of this file system are kept: for processes that run many statements. */
 export function keepSmallFiles(fs: FileSystem): void {
   if (!caches.has(fs)) caches.set(fs, new SmallFileCache());
+  keepDeletes(fs);
 }
 
 export const smallFileCache = (fs: FileSystem): SmallFileCache | undefined => caches.get(fs);
