@@ -1,3 +1,4 @@
+import { SkepError } from '@skep/core';
 import { DatabaseError, type DatabaseErrorCode } from './errors.js';
 
 /** What mysql2 throws: the server's error number, or the code of the network's error. */
@@ -41,8 +42,16 @@ const SERVER: ReadonlyMap<number, readonly [DatabaseErrorCode, string]> = new Ma
   [1406, ['DATABASE_VALUE', 'a value is too long for its column']],
 ]);
 
+/** A statement for a connection that is closed: mysql2 says so without a code. */
+export class ConnectionClosedError extends SkepError {
+  constructor(cause: unknown) {
+    super('CONNECTION_CLOSED', 'unavailable', 'the connection is closed', { cause });
+  }
+}
+
 /** The connection is gone, or never came about. */
 export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof ConnectionClosedError) return true;
   if (!isFailure(error)) return false;
   // Shutdown, killed, went away, idle for too long.
   if (error.errno !== undefined && [1053, 1077, 1079, 1927, 2006, 2013, 4031].includes(error.errno)) return true;
@@ -64,6 +73,9 @@ export function isUnknownDatabase(error: unknown): boolean {
 
 /** The typed error for whatever the driver threw; errors that are not the driver's pass as they are. */
 export function fromMysql(path: string, error: unknown): unknown {
+  if (error instanceof ConnectionClosedError) {
+    return new DatabaseError('DATABASE_UNREACHABLE', path, 'the connection was closed', { cause: error });
+  }
   if (!isFailure(error)) return error;
   const { errno, code, message } = error;
   const known = errno === undefined ? undefined : SERVER.get(errno);

@@ -1,5 +1,6 @@
 import mysql, { type Connection, type FieldPacket, type QueryError } from 'mysql2';
 import type { Row, RunResult, SqlValue } from './database.js';
+import { ConnectionClosedError } from './mysql-errors.js';
 import type { MysqlAddress } from './mysql-url.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -98,7 +99,7 @@ export class MysqlWire {
     return new Promise((resolve, reject) => {
       this.connection.query(sql, (error: QueryError | null, results: unknown, fields: unknown) => {
         if (error === null) resolve({ results, fields });
-        else reject(error);
+        else reject(error.code === undefined ? new ConnectionClosedError(error) : error);
       });
     });
   }
