@@ -151,7 +151,7 @@ describe('a statement that fails inside', () => {
     const controller = new AbortController();
     const holder = home.newSession();
     await run(holder, `create table w (id int) ${acid}`, 'start transaction', 'insert overwrite table w values (1)');
-    const waiting = session.execute('insert into w values (1)', controller.signal);
+    const waiting = session.execute('update w set id = 2', controller.signal);
     setTimeout(() => controller.abort(new Error('interrupted')), 100);
     await expect(waiting).rejects.toThrow('interrupted');
     await run(holder, 'commit');
