@@ -227,13 +227,15 @@ export const stringFunctions: readonly ScalarFunction[] = [
       .reverse()
       .join(''),
   ),
-  jsFunction('string', 'instr', ['string', 'string', 'int?', 'int?'], INT, (s, t, from, nth) =>
-    instr(
-      points(s as string),
-      points(t as string),
-      (from as number | undefined) ?? 1,
-      (nth as number | undefined) ?? 1,
-    ),
+  customFunction('string', 'instr', 'string, part, from?, nth?', (call) => {
+    const args = convertArguments(call, ['string', 'string', 'int?', 'int?']).map((arg) => arg.sql);
+    if (args.length === 2) return result(call, INT, `CAST(instr(${args[0]}, ${args[1]}) AS INTEGER)`);
+    const all = [...args, ...(args.length === 3 ? ['CAST(1 AS INTEGER)'] : [])];
+    const sql = call.analysis.udfs.call('instr', [STRING, STRING, INT, INT], INT, all, (s, part, from, nth) =>
+      instr(points(s as string), points(part as string), from as number, nth as number),
+    );
+    return result(call, INT, sql);
+  }),
   ),
   jsFunction('string', 'locate', ['string', 'string', 'int?'], INT, (t, s, from) => {
     const start = from === undefined ? 1 : (from as number);
