@@ -236,7 +236,6 @@ export const stringFunctions: readonly ScalarFunction[] = [
     );
     return result(call, INT, sql);
   }),
-  ),
   jsFunction('string', 'locate', ['string', 'string', 'int?'], INT, (t, s, from) => {
     const start = from === undefined ? 1 : (from as number);
     if (start < 1) return 0;
