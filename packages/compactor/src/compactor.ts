@@ -2,6 +2,7 @@ import { idle } from '@skep/core';
 import { Cleaner } from './cleaner.js';
 import { Initiator } from './initiator.js';
 import type { CompactorServices } from './services.js';
+import { Takes } from './takes.js';
 import { Worker } from './worker.js';
 
 export interface CompactorOptions {
@@ -39,6 +40,7 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
   const cleaner = new Cleaner(services);
   // `host-thread` as Hive has it; the process stands for all of its threads, which live and die together.
   const workerId = `${services.host}-${process.pid}`;
+  const takes = new Takes(services, workerId);
   const waker: Waker = { calls: 0, resting: new Set() };
   const wake = () => {
     waker.calls++;
@@ -49,7 +51,7 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
     const pools = { ...options.pools, '': options.workers ?? 1 };
     for (const [pool, count] of Object.entries(pools)) {
       for (let i = 0; i < count; i++) {
-        const worker = new Worker(services, workerId, pool);
+        const worker = new Worker(services, workerId, pool, takes);
         const round = async () => {
           const worked = await worker.runOnce(signal);
           if (worked) wake();
@@ -72,7 +74,7 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
     if (options.initiator ?? true)
       loops.push(loop(services, { name: 'Initiator', everyMs: conf.checkIntervalMs, signal, round: initiate }));
   }
-  const byHand = new Worker(services, workerId);
+  const byHand = new Worker(services, workerId, '', takes);
   return {
     wake,
     runWorkerOnce: async () => await byHand.runOnce(),

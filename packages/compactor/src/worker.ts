@@ -5,6 +5,7 @@ import { keepAlive } from './keep-alive.js';
 import { findResource } from './resource.js';
 import { actAs, userToRunAs } from './run-as.js';
 import type { CompactorServices } from './services.js';
+import { Takes } from './takes.js';
 import { isStillOurs, type Outcome } from './worker-decision.js';
 
 /** Hive cleans nothing that committed within the last second (hive.txn.opentxn.timeout); we wait with what is not urgent. */
@@ -22,18 +23,14 @@ export class Worker {
     private readonly services: CompactorServices,
     readonly workerId: string,
     private readonly poolName = '',
+    private readonly takes = new Takes(services, workerId),
   ) {}
 
   /** Carries out the next request. Answers whether there was one. An aborted signal gives it up: it waits again. */
   async runOnce(signal?: AbortSignal): Promise<boolean> {
     await this.tell();
     if (signal?.aborted) return false;
-    const { compactions, version } = this.services;
-    const { job } = await compactions.findNextCompact({
-      workerId: this.workerId,
-      workerVersion: version,
-      poolName: this.poolName,
-    });
+    const job = await this.takes.next(this.poolName);
     if (job === undefined) return false;
     const outcome = await this.carryOut(job, signal);
     this.untold = { job, outcome };
@@ -92,6 +89,7 @@ export class Worker {
     else
       log(`Worker: compaction ${job.id} is no longer with ${job.workerId}: its end, ${outcome.kind}, is not recorded`);
     this.untold = undefined;
+    this.takes.end(job.id);
   }
 
   private async apply({ id }: Compaction, outcome: Outcome): Promise<void> {
