@@ -128,12 +128,14 @@ function addCommands(program: Command, io: CliIo, exit: (code: number) => void):
       'Hive’s list of valid write ids (db.table:highWatermark:minOpen:open:aborted); default: all',
     )
     .option('--row-ids', 'ROW__ID in front of each row')
-    .action(async (dir: string, options: { writeIds?: string; rowIds?: boolean }) => {
+    .option('--deleted', 'deleted rows too, with ROW__IS__DELETED behind each row')
+    .action(async (dir: string, options: { writeIds?: string; rowIds?: boolean; deleted?: boolean }) => {
       const { readFolder } = await import('./commands/read.js');
       const format = formatOf(io, program.opts<ShellOptions>());
       await readFolder(io, resolve(dir), {
         format,
         rowIds: options.rowIds === true,
+        deleted: options.deleted === true,
         ...(options.writeIds ? { writeIds: options.writeIds } : {}),
       });
     });

@@ -11,6 +11,8 @@ import { writeResult } from '../output/write-result.js';
 export interface ReadFolderOptions {
   readonly format: OutputFormat;
   readonly rowIds: boolean;
+  /** Deleted rows too, with ROW__IS__DELETED behind the columns. */
+  readonly deleted: boolean;
   /** Hive's string form; absent: everything is committed. */
   readonly writeIds?: string;
 }
@@ -22,6 +24,7 @@ export async function readFolder(io: CliIo, dir: string, options: ReadFolderOpti
   const { writeIds, format } = options;
   const reading = await readTableDir(fs, dir, {
     rowIds: options.rowIds,
+    includeDeleted: options.deleted,
     ...(writeIds === undefined ? {} : { writeIds: ValidWriteIdList.parse(writeIds) }),
   });
   const rowIds = options.rowIds && !reading.insertOnly;
@@ -31,6 +34,7 @@ export async function readFolder(io: CliIo, dir: string, options: ReadFolderOpti
       ...(rowIds ? [{ name: 'row__id', type: typeName(ROW_ID_TYPE) }] : []),
       ...schema.children.map((type, i) => ({ name: schema.fieldNames[i], type: typeName(fromTypeDescription(type)) })),
       ...partitionColumns.map((name) => ({ name, type: 'string' })),
+      ...(options.deleted ? [{ name: 'row__is__deleted', type: 'boolean' }] : []),
     ],
     batches: batchesOf(reading.batches(), rowIds),
     messages: [],
@@ -46,6 +50,7 @@ async function* batchesOf(
     const children: ColumnVector[] = [...batch.root.children];
     if (rowIds && batch.rowIds !== undefined) children.unshift(rowIdVector(batch.length, batch.rowIds));
     for (const { value } of batch.partition) children.push(repeated(value, batch.length));
+    if (batch.isDeleted !== undefined) children.push(batch.isDeleted);
     yield { kind: 'struct', length: batch.length, fieldNames: children.map((_, i) => `c${i}`), children };
   }
 }

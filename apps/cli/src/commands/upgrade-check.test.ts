@@ -95,6 +95,20 @@ describe('skep upgrade-check', () => {
     expect(rows.out.trimEnd().split('\n').sort()).toEqual(['1\tuno', '2\ttwo', '4\tFOUR', '5\tNULL', '6\tsix']);
   });
 
+  it('skep read shows the deleted rows of such a table', async () => {
+    cpSync(recorded, join(work, 't'), { recursive: true });
+    const { out } = await skep('read', join(work, 't'), '--deleted');
+    expect(out.trimEnd().split('\n').sort()).toEqual([
+      '1\tuno\tfalse',
+      '2\ttwo\tfalse',
+      '3\tthree\ttrue',
+      '4\tFOUR\tfalse',
+      '5\tNULL\tfalse',
+      '6\tsix\tfalse',
+      '7\tseven\ttrue',
+    ]);
+  });
+
   it('reads a folder without a metastore', async () => {
     cpSync(recorded, join(work, 't/p=1'), { recursive: true });
     const { code, out } = await skep('--format', 'json', 'upgrade-check', join(work, 't'));
