@@ -4,17 +4,15 @@ import {
   type ColumnVector,
   concatVectors,
   filterVector,
-  getBit,
   intersect,
   nullVector,
   type StructVector,
-  type TimestampVector,
   type TypeDescription,
-  typeToString,
 } from '@skep/orc';
-import { type Data, type DataType, type RecordBatch, Type } from 'apache-arrow';
+import { type Data, type RecordBatch, Type } from 'apache-arrow';
+import { checkBuffers, checkOffsets, expect, isValid, mismatch, validityOf } from './arrow-data.js';
 import { ArrowMappingError } from './errors.js';
-import { splitTime } from './int64-time.js';
+import { days, decimals, doubles, floats, integers, longs, timestamps, unpackBits } from './fixed-width.js';
 
 /**
  * A record batch's columns as vectors of a struct type: matched by name without regard to case, in the type's order. Arrow's
@@ -37,6 +35,7 @@ export function fromRecordBatch(batch: RecordBatch, type: TypeDescription): Stru
 
 /** A column's vector. */
 export function toVector(data: Data, target: TypeDescription, path: string): ColumnVector {
+  checkBuffers(data, path);
   if (data.type.typeId === Type.Null) return nullVector(target, data.length);
   if (data.type.typeId === Type.Dictionary) return fromDictionary(data, target, path);
   const { length } = data;
@@ -69,10 +68,10 @@ export function toVector(data: Data, target: TypeDescription, path: string): Col
     case 'char':
     case 'varchar':
       expect(data, target, path, Type.Utf8, Type.LargeUtf8, Type.Utf8View);
-      return bytes(data, target.kind, validity);
+      return bytes(data, target.kind, validity, path);
     case 'binary':
       expect(data, target, path, Type.Binary, Type.LargeBinary, Type.BinaryView, Type.FixedSizeBinary);
-      return bytes(data, 'binary', validity);
+      return bytes(data, 'binary', validity, path);
     case 'decimal':
       return decimals(data, target, path, validity);
     case 'timestamp':
@@ -81,7 +80,7 @@ export function toVector(data: Data, target: TypeDescription, path: string): Col
     case 'list': {
       expect(data, target, path, Type.List, Type.LargeList, Type.FixedSizeList);
       const child = toVector(data.children[0], target.children[0], `${path}.element`);
-      return { kind: 'list', length, validity, offsets: offsetsOf(data, path), child };
+      return { kind: 'list', length, validity, offsets: offsetsOf(data, child.length, path), child };
     }
     case 'map': {
       expect(data, target, path, Type.Map);
@@ -90,7 +89,7 @@ export function toVector(data: Data, target: TypeDescription, path: string): Col
         kind: 'map',
         length,
         validity,
-        offsets: offsetsOf(data, path),
+        offsets: offsetsOf(data, keys.length, path),
         keys: toVector(keys, target.children[0], `${path}.key`),
         values: toVector(values, target.children[1], `${path}.value`),
       };
@@ -102,239 +101,77 @@ export function toVector(data: Data, target: TypeDescription, path: string): Col
   }
 }
 
-function mismatch(data: Data, target: TypeDescription, path: string): ArrowMappingError {
-  return new ArrowMappingError('TYPE_MISMATCH', `column ${path} is ${typeToString(target)}, not Arrow's ${data.type}`);
-}
-
-function expect(data: Data, target: TypeDescription, path: string, ...ids: readonly Type[]): void {
-  if (!ids.includes(data.type.typeId)) throw mismatch(data, target, path);
-}
-
-function outOfRange(value: number | bigint, row: number, target: TypeDescription, path: string): ArrowMappingError {
-  const type = typeToString(target);
-  return new ArrowMappingError('NOT_REPRESENTABLE', `column ${path}, row ${row} of the batch: ${value} is no ${type}`);
-}
-
-function validityOf(data: Data): Uint8Array | undefined {
-  // Unions have none; the library counts the NULLs of their alternatives instead.
-  const bitmap: Uint8Array | undefined | null = data.nullBitmap;
-  if (!bitmap?.length || data.nullCount === 0) return undefined;
-  if (data.offset === 0) return bitmap;
-  const shifted = new Uint8Array(Math.ceil(data.length / 8));
-  for (let row = 0; row < data.length; row++) {
-    if (getBit(bitmap, data.offset + row)) shifted[row >> 3] |= 1 << (row & 7);
-  }
-  return shifted;
-}
-
-const isValid = (validity: Uint8Array | undefined, row: number): boolean =>
-  validity === undefined || getBit(validity, row);
-
-function unpackBits(data: Data): Uint8Array {
-  const { length, offset } = data;
-  const bits = data.values as Uint8Array;
-  const values = new Uint8Array(length);
-  for (let row = 0; row < length; row++) values[row] = (bits[(offset + row) >> 3] >> ((offset + row) & 7)) & 1;
-  return values;
-}
-
-type SmallInts = Int8Array | Int16Array | Int32Array;
-
-function integers<T extends SmallInts>(
-  data: Data,
-  target: TypeDescription,
-  path: string,
-  array: { new (length: number): T },
-  least: number,
-  most: number,
-): T {
-  expect(data, target, path, Type.Int);
-  const { values, length } = data;
-  if (values instanceof array) return values.subarray(0, length) as T;
-  const validity = validityOf(data);
-  const out = new array(length);
-  const isWide = values instanceof BigInt64Array || values instanceof BigUint64Array;
-  for (let row = 0; row < length; row++) {
-    const value = Number(values[row]);
-    if (value < least || value > most || (isWide && !Number.isSafeInteger(value))) {
-      if (isValid(validity, row)) throw outOfRange(values[row], row, target, path);
-      continue;
-    }
-    out[row] = value;
-  }
-  return out;
-}
-
-function longs(data: Data, target: TypeDescription, path: string): BigInt64Array {
-  expect(data, target, path, Type.Int);
-  const { values, length } = data;
-  if (values instanceof BigInt64Array) return values.subarray(0, length);
-  if (values instanceof BigUint64Array) {
-    const validity = validityOf(data);
-    const signed = new BigInt64Array(values.buffer, values.byteOffset, length);
-    for (let row = 0; row < length; row++) {
-      if (signed[row] < 0n && isValid(validity, row)) throw outOfRange(values[row], row, target, path);
-    }
-    return signed;
-  }
-  return BigInt64Array.from(values.subarray(0, length) as Int32Array, BigInt);
-}
-
-const precisionOf = (type: DataType): number => (type as unknown as { precision: number }).precision;
-
-function floats(data: Data, target: TypeDescription, path: string): Float32Array {
-  if (precisionOf(data.type) !== 1) throw mismatch(data, target, path);
-  return (data.values as Float32Array).subarray(0, data.length);
-}
-
-function doubles(data: Data, target: TypeDescription, path: string): Float64Array {
-  if (data.type.typeId === Type.Float && precisionOf(data.type) > 0) {
-    const { values, length } = data;
-    if (values instanceof Float64Array) return values.subarray(0, length);
-    return Float64Array.from((values as Float32Array).subarray(0, length));
-  }
-  if (data.type.typeId === Type.Int && !(data.values instanceof BigInt64Array || data.values instanceof BigUint64Array))
-    return Float64Array.from((data.values as Int32Array).subarray(0, data.length));
-  throw mismatch(data, target, path);
-}
-
-function days(data: Data, target: TypeDescription, path: string): Int32Array {
-  expect(data, target, path, Type.Date);
-  const { values, length } = data;
-  if (values instanceof Int32Array) return values.subarray(0, length);
-  const validity = validityOf(data);
-  return Int32Array.from({ length }, (_, row) => {
-    const day = Number((values as BigInt64Array)[row]) / 86_400_000;
-    if (!Number.isInteger(day)) {
-      if (isValid(validity, row)) throw outOfRange((values as BigInt64Array)[row], row, target, path);
-      return 0;
-    }
-    return day;
-  });
-}
-
 /** Values and offsets of text and bytes, in any of Arrow's layouts. */
-function bytes(data: Data, kind: BytesVector['kind'], validity: Uint8Array | undefined): BytesVector {
+function bytes(data: Data, kind: BytesVector['kind'], validity: Uint8Array | undefined, path: string): BytesVector {
   const { length, type } = data;
-  if (type.typeId === Type.Utf8View || type.typeId === Type.BinaryView) return viewBytes(data, kind, validity);
+  if (type.typeId === Type.Utf8View || type.typeId === Type.BinaryView) return viewBytes(data, kind, validity, path);
   const values = data.values as Uint8Array;
-  if (type.typeId === Type.FixedSizeBinary) {
-    const { byteWidth } = type as unknown as { byteWidth: number };
-    return {
-      kind,
-      length,
-      validity,
-      bytes: values,
-      offsets: Int32Array.from({ length: length + 1 }, (_, i) => i * byteWidth),
-    };
+  if (type.typeId !== Type.FixedSizeBinary) {
+    return { kind, length, validity, bytes: values, offsets: offsetsOf(data, values.length, path) };
   }
-  // A batch without rows may come without offsets.
-  if (length === 0) return { kind, length, validity, bytes: values, offsets: new Int32Array(1) };
-  const given: Int32Array | BigInt64Array = data.valueOffsets;
-  const offsets =
-    given instanceof Int32Array
-      ? given.subarray(0, length + 1)
-      : Int32Array.from(given.subarray(0, length + 1), Number);
-  return { kind, length, validity, bytes: values, offsets };
+  const { byteWidth } = type as unknown as { byteWidth: number };
+  return {
+    kind,
+    length,
+    validity,
+    bytes: values,
+    offsets: Int32Array.from({ length: length + 1 }, (_, i) => i * byteWidth),
+  };
 }
 
 /** Views of 16 bytes: length, then the text itself (up to 12 bytes), or a prefix, a buffer's number and an offset. */
-function viewBytes(data: Data, kind: BytesVector['kind'], validity: Uint8Array | undefined): BytesVector {
+function viewBytes(data: Data, kind: BytesVector['kind'], validity: Uint8Array | undefined, path: string): BytesVector {
   const { length } = data;
   const buffers = (data as unknown as { variadicBuffers: readonly Uint8Array[] }).variadicBuffers;
   const values = data.values as Uint8Array;
+  const broken = (row: number) =>
+    new ArrowMappingError('BAD_ARROW_DATA', `column ${path}: the view of row ${row} points outside of its buffers`);
+  if (values.length < length * 16) throw broken(values.length >> 4);
   const views = new DataView(values.buffer, values.byteOffset, length * 16);
   const offsets = new Int32Array(length + 1);
   const sizeOf = (row: number) => (isValid(validity, row) ? views.getInt32(row * 16, true) : 0);
-  for (let row = 0; row < length; row++) offsets[row + 1] = offsets[row] + sizeOf(row);
+  for (let row = 0; row < length; row++) {
+    const size = sizeOf(row);
+    // Sums beyond 2^31 cannot be told in int32 offsets; a batch of that size comes in parts.
+    if (size < 0 || offsets[row] + size > 2 ** 31 - 1) throw broken(row);
+    offsets[row + 1] = offsets[row] + size;
+  }
   const out = new Uint8Array(offsets[length]);
   for (let row = 0; row < length; row++) {
     const size = sizeOf(row);
     if (size <= 12) out.set(values.subarray(row * 16 + 4, row * 16 + 4 + size), offsets[row]);
     else {
       const at = views.getInt32(row * 16 + 12, true);
-      out.set(buffers[views.getInt32(row * 16 + 8, true)].subarray(at, at + size), offsets[row]);
+      const buffer: Uint8Array | undefined = buffers[views.getInt32(row * 16 + 8, true)];
+      if (buffer === undefined || at < 0 || at + size > buffer.length) throw broken(row);
+      out.set(buffer.subarray(at, at + size), offsets[row]);
     }
   }
   return { kind, length, validity, bytes: out, offsets };
 }
 
-function decimals(data: Data, target: TypeDescription, path: string, validity: Uint8Array | undefined): ColumnVector {
-  expect(data, target, path, Type.Decimal);
-  const { precision = 38, scale = 0 } = target;
-  const type = data.type as unknown as { precision: number; scale: number; bitWidth: number };
-  const isWhole = type.scale <= scale && type.precision - type.scale <= precision - scale;
-  if (type.bitWidth !== 128 || !isWhole) throw mismatch(data, target, path);
-  const { length } = data;
-  const given = data.values as Uint32Array;
-  let words = alignedWords(given, length);
-  if (type.scale < scale) {
-    const factor = 10n ** BigInt(scale - type.scale);
-    const scaled = new BigInt64Array(2 * length);
-    for (let row = 0; row < length; row++) {
-      const value = ((words[2 * row + 1] << 64n) | BigInt.asUintN(64, words[2 * row])) * factor;
-      scaled[2 * row] = BigInt.asIntN(64, value);
-      scaled[2 * row + 1] = BigInt.asIntN(64, value >> 64n);
-    }
-    words = scaled;
-  }
-  return { kind: 'decimal', length, validity, precision, scale, words };
-}
-
-function alignedWords(values: Uint32Array, length: number): BigInt64Array {
-  if (values.byteOffset % 8 === 0) return new BigInt64Array(values.buffer, values.byteOffset, length * 2);
-  const copy = values.slice(0, length * 4);
-  return new BigInt64Array(copy.buffer, 0, length * 2);
-}
-
-/** By Arrow's TimeUnit: seconds, milli-, micro-, nanoseconds. */
-const PER_SECOND = [1, 1000, 1_000_000, 1_000_000_000] as const;
-
-function timestamps(
-  data: Data,
-  target: TypeDescription,
-  path: string,
-  validity: Uint8Array | undefined,
-): TimestampVector {
-  const kind = target.kind === 'timestamp' ? 'timestamp' : 'timestamp_instant';
-  const { length } = data;
-  if (data.type.typeId === Type.Struct) {
-    const [seconds, nanos] = data.children;
-    if (!(seconds?.values instanceof BigInt64Array && nanos?.values instanceof Int32Array))
-      throw mismatch(data, target, path);
-    const parts = { seconds: seconds.values.subarray(0, length), nanos: nanos.values.subarray(0, length) };
-    for (let row = 0; row < length; row++) {
-      const isNano = parts.nanos[row] >= 0 && parts.nanos[row] < 1_000_000_000;
-      if (!isNano && isValid(validity, row)) throw outOfRange(parts.nanos[row], row, target, `${path}.nanos`);
-    }
-    return { kind, length, validity, ...parts };
-  }
-  expect(data, target, path, Type.Timestamp);
-  const { unit, timezone } = data.type as unknown as { unit: number; timezone: string | null };
-  // An instant is no wall time: which one it was depends on the zone, and the other way round.
-  if ((kind === 'timestamp') !== (timezone === null || timezone === undefined || timezone === '')) {
-    throw mismatch(data, target, path);
-  }
-  const seconds = new BigInt64Array(length);
-  const nanos = new Int32Array(length);
-  splitTime(data.values as BigInt64Array, length, PER_SECOND[unit], seconds, nanos);
-  return { kind, length, validity, seconds, nanos };
-}
-
-function offsetsOf(data: Data, path: string): Int32Array {
+/** The offsets of text or lists into `limit` values. */
+function offsetsOf(data: Data, limit: number, path: string): Int32Array {
   const { length, type } = data;
   if (type.typeId === Type.FixedSizeList) {
     const { listSize } = type as unknown as { listSize: number };
-    return Int32Array.from({ length: length + 1 }, (_, i) => i * listSize);
+    return checkOffsets(
+      Int32Array.from({ length: length + 1 }, (_, i) => i * listSize),
+      limit,
+      path,
+    );
   }
+  // A batch without rows may come without offsets.
   if (length === 0) return new Int32Array(1);
   const given: Int32Array | BigInt64Array | undefined = data.valueOffsets;
   if (given === undefined || given.length <= length) {
-    throw new ArrowMappingError('BAD_ARROW_DATA', `column ${path}: a list's offsets are missing`);
+    throw new ArrowMappingError('BAD_ARROW_DATA', `column ${path}: its offsets are missing`);
   }
-  return given instanceof Int32Array
-    ? given.subarray(0, length + 1)
-    : Int32Array.from(given.subarray(0, length + 1), Number);
+  const offsets =
+    given instanceof Int32Array
+      ? given.subarray(0, length + 1)
+      : Int32Array.from(given.subarray(0, length + 1), Number);
+  return checkOffsets(offsets, limit, path);
 }
 
 function structs(data: Data, target: TypeDescription, path: string, validity: Uint8Array | undefined): StructVector {
@@ -376,7 +213,12 @@ function unions(data: Data, target: TypeDescription, path: string): ColumnVector
       continue;
     }
     tags[row] = tag;
-    rowOffsets[row] = isDense ? (given.valueOffsets?.[row] ?? 0) : row;
+    const offset = isDense ? (given.valueOffsets?.[row] ?? -1) : row;
+    if (offset < 0 || offset >= children[tag].length) {
+      const why = `row ${row} is row ${offset} of an alternative with ${children[tag].length}`;
+      throw new ArrowMappingError('BAD_ARROW_DATA', `column ${path}: ${why}`);
+    }
+    rowOffsets[row] = offset;
   }
   return { kind: 'union', length, validity: nulls === 0 ? undefined : validity, tags, rowOffsets, children };
 }

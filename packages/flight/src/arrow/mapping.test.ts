@@ -1,10 +1,21 @@
 import { parseType, type StructVector, vectorOf, vectorValue } from '@skep/orc';
-import { Dictionary, Int32, makeVector, Table, tableFromArrays, Utf8, vectorFromArray } from 'apache-arrow';
+import {
+  type Data,
+  Dictionary,
+  Field,
+  Int32,
+  List,
+  makeVector,
+  Table,
+  tableFromArrays,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryTable } from '../../../orc/src/testing/arbitrary.js';
 import { toArrowSchema, toTypeDescription } from './arrow-type.js';
-import { fromRecordBatch } from './from-arrow.js';
+import { fromRecordBatch, toVector } from './from-arrow.js';
 import { batchMessage, type IpcMessage, readIpc, schemaMessage } from './ipc.js';
 import type { ArrowOptions } from './options.js';
 import { toRecordBatch } from './to-arrow.js';
@@ -105,6 +116,28 @@ describe('Arrow data of others', () => {
     const bad = { header: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), body: new Uint8Array(0) };
     await expect(readIpc(each([bad]))).rejects.toMatchObject({ code: 'BAD_ARROW_DATA' });
     await expect(readIpc(each([]))).rejects.toMatchObject({ code: 'BAD_ARROW_DATA' });
+  });
+
+  it('with buffers shorter than its counts, or offsets outside of them, is refused', () => {
+    const type = parseType('struct<a:string,b:array<int>,c:int>');
+    const good = batchOf(
+      new Table({
+        a: vectorFromArray(['x', 'yz'], new Utf8()),
+        b: vectorFromArray([[1], [2, 3]], new List(new Field('element', new Int32(), true))),
+        c: makeVector(Int32Array.of(1, 2)),
+      }),
+    );
+    expect(valuesOf(fromRecordBatch(good, type))).toHaveLength(2);
+    const broken = (at: number, spoil: (data: Data) => void, message: RegExp) => {
+      const copy = good.data.children[at].clone();
+      spoil(copy);
+      expect(() => toVector(copy, type.children[at], type.fieldNames[at])).toThrow(message);
+    };
+    const set = (data: Data, name: string, value: unknown) => Object.defineProperty(data, name, { value });
+    broken(0, (data) => set(data, 'valueOffsets', Int32Array.of(0, 1, 9)), /column a: the offset 9 after 1/);
+    broken(0, (data) => set(data, 'valueOffsets', Int32Array.of(0, 2, 1)), /column a: the offset 1 after 2/);
+    broken(1, (data) => set(data, 'valueOffsets', Int32Array.of(-1, 1, 2)), /column b: the offset -1 after 0/);
+    broken(2, (data) => set(data, 'values', Int32Array.of(1)), /column c: its values have 1 entries, 2 are needed/);
   });
 
   it('what the source throws comes through', async () => {
