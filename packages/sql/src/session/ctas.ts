@@ -4,6 +4,7 @@ import type { FileSystem } from '@skep/storage';
 import type { CreateTableStatement } from '../parse/ast.js';
 import { findTable, qualify, requireDatabase, type SessionContext } from './context.js';
 import { alreadyExists, defineTable } from './create-table.js';
+import { withoutAccurateStatistics } from './distrust-statistics.js';
 import { SemanticError } from './errors.js';
 import { databaseLock } from './lock-plan.js';
 import type { StatementResult } from './result.js';
@@ -86,7 +87,7 @@ async function writeNewTable(
       const keys = table.partitionKeys.map((key) => batch.children[positionOf(key.name)]);
       await writer.write(rows, batch.length, keys);
     }
-    await catalog.createTable({ table });
+    await catalog.createTable({ table: { ...table, parameters: withoutAccurateStatistics(table.parameters) } });
     transaction.onRollback(async () => {
       await catalog.dropTable({ database: table.database, name: table.name });
       await writer.abort();

@@ -1,6 +1,7 @@
 import { MAX_STATEMENT_ID, type OwnWrites } from '@skep/acid';
 import { type Clock, SkepError } from '@skep/core';
 import { type LockComponent, LockState, TxnType } from '@skep/rpc';
+import { distrustStatistics } from './distrust-statistics.js';
 import type { Services } from './services.js';
 
 /** How long a lock may be waited for, Hive's `hive.lock.numretries` and `hive.lock.sleep.between.retries`. */
@@ -160,6 +161,7 @@ export class StatementTransaction {
     const name = `${database}.${table}`;
     const known = this.writeIds.get(name);
     if (known !== undefined) return known;
+    await distrustStatistics(this.services.catalog, database, table);
     const answer = await this.services.txns.allocateTableWriteIds({
       txnIds: [this.txnId],
       database,

@@ -27,11 +27,14 @@ export async function withLiveStatistics(
   }
   if (partition !== undefined) {
     const figures = await figuresOf(context, table, [partition.sd?.location ?? '']);
-    return { table, partition: { ...partition, parameters: { ...partition.parameters, ...asParameters(figures) } } };
+    return {
+      table,
+      partition: { ...partition, parameters: { ...partition.parameters, ...asParameters(table, figures) } },
+    };
   }
   if (table.partitionKeys.length === 0) {
     const figures = await figuresOf(context, table, [table.sd?.location ?? '']);
-    return { table: { ...table, parameters: { ...table.parameters, ...asParameters(figures) } } };
+    return { table: { ...table, parameters: { ...table.parameters, ...asParameters(table, figures) } } };
   }
   const { partitions } = await context.services.catalog.getPartitions({
     database: table.database,
@@ -43,14 +46,16 @@ export async function withLiveStatistics(
     table,
     partitions.map((p) => p.sd?.location ?? ''),
   );
-  const parameters = { ...table.parameters, ...asParameters(figures), numPartitions: String(partitions.length) };
+  const parameters = { ...table.parameters, ...asParameters(table, figures), numPartitions: String(partitions.length) };
   return { table: { ...table, parameters } };
 }
 
 /** Column statistics are exact for an empty table only; the basic ones always are. */
-function asParameters(figures: Figures): Record<string, string> {
+function asParameters(table: Table, figures: Figures): Record<string, string> {
   return {
-    ...(figures.files > 0 ? { COLUMN_STATS_ACCURATE: '{"BASIC_STATS":"true"}' } : {}),
+    ...(figures.files > 0 || (table.partitionKeys.length === 0 && table.parameters.COLUMN_STATS_ACCURATE === undefined)
+      ? { COLUMN_STATS_ACCURATE: '{"BASIC_STATS":"true"}' }
+      : {}),
     numFiles: String(figures.files),
     numRows: String(figures.rows),
     rawDataSize: '0',
