@@ -26,6 +26,10 @@ process.exitCode = await main({
 });
 if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await readersAgree())) process.exitCode = 1;
 if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await clientsAgree())) process.exitCode = 1;
+if (!process.argv.some((arg) => arg.startsWith('--tables='))) {
+  const { sharedMetastore } = await import(await bundleSource('test/interop/src/shared-metastore.ts', 'interop-shared'));
+  if (!(await sharedMetastore(join(ROOT, 'test/interop/oracle')))) process.exitCode = 1;
+}
 console.log(
   `interop: ${process.exitCode === 0 ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1000).toFixed(0)} s`,
 );
