@@ -1,6 +1,6 @@
 import { systemClock } from '@skep/core';
-import { hasMariadb, mariadbUrl, startMariadb, TestDatabase } from '@skep/metadb/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hasMariadb, mariadbUrl, startMariadb, TestDatabase } from '../test/mariadb.js';
 import { createTables, type Database, insertNumbered, type Migration, openDatabase } from './index.js';
 import { parseMysqlUrl } from './mysql-url.js';
 
