@@ -285,7 +285,7 @@ class Turns {
     });
     this.check('skep has its lock', locked.state === LockState.LOCK_STATE_ACQUIRED);
     const second = await hive.run('turn2', [
-      'show locks bank.accounts;',
+      'show locks;',
       'show transactions;',
       "insert into bank.accounts values (7,'no',0);",
     ]);
