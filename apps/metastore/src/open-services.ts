@@ -1,14 +1,22 @@
 import { hostname } from 'node:os';
 import { keepSmallFiles } from '@skep/acid';
 import { Catalog, catalogMigrations } from '@skep/catalog';
-import { CompactionQueue, type CompactorServices, compactorMigrations } from '@skep/compactor';
+import { CompactionQueue, type CompactorServices, compactionFigures, compactorMigrations } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { type Clock, SkepError, systemClock } from '@skep/core';
-import { LockManager, lockMigrations } from '@skep/lock-manager';
+import { LockManager, lockFigures, lockMigrations } from '@skep/lock-manager';
 import { type Database, type Migration, openDatabase } from '@skep/metadb';
 import { type ConnectOptions, InvalidRequestError } from '@skep/rpc';
 import { type FileSystem, localFileSystem } from '@skep/storage';
-import { currentAgentInfo, isHolderAlive, TxnManager, txnMigrations } from '@skep/txn-manager';
+import type { FigureSource } from '@skep/telemetry';
+import {
+  currentAgentInfo,
+  isHolderAlive,
+  TxnManager,
+  type TxnTotals,
+  transactionFigures,
+  txnMigrations,
+} from '@skep/txn-manager';
 import { type Background, type BackgroundOptions, startBackground } from './background.js';
 import { leaseMigrations } from './lease.js';
 import { closeAll, connectSome } from './remote-services.js';
@@ -47,6 +55,8 @@ export interface OpenedServices extends MetastoreServices {
   /** Where `default` keeps its tables, if it is not the warehouse that was asked for. */
   readonly otherWarehouse: string | undefined;
   readonly compactorServices: CompactorServices;
+  /** What the services that live here measure, as Hive's AcidMetricService does. */
+  readonly figures: readonly FigureSource[];
   /** Initiator, Cleaner, Workers and housekeepers of this process. */
   startBackground(options: BackgroundOptions): Background;
   close(): Promise<void>;
@@ -82,12 +92,13 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
     const { catalog, warehouse, otherWarehouse } = isHere('catalog')
       ? await openCatalog(db, options)
       : { catalog: connections.catalog?.service, warehouse: '', otherWarehouse: undefined };
+    const manager = isHere('transactions')
+      ? new TxnManager({ db, clock, locks: () => services.locks, conf: txnConf(conf) })
+      : undefined;
     // Services hold each other: locks end with their transactions, and only those of open transactions count.
     const services: MetastoreServices = {
       catalog: given(catalog),
-      txns: isHere('transactions')
-        ? new TxnManager({ db, clock, locks: () => services.locks, conf: txnConf(conf) })
-        : given(connections.transactions?.service),
+      txns: manager ?? given(connections.transactions?.service),
       locks: isHere('locks')
         ? new LockManager({ db, clock, txns: () => services.txns, conf: txnConf(conf) })
         : given(connections.locks?.service),
@@ -121,6 +132,7 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
       warehouse,
       otherWarehouse,
       compactorServices,
+      figures: figuresOf(hosted, db, conf, manager?.totals),
       startBackground: (background) =>
         startBackground({ services: compactorServices, db, conf, isAlive: isHolderAlive, ...background }),
       async close() {
@@ -151,6 +163,24 @@ function migrationsOf(hosted: readonly ServiceName[], { dbUrl, ...options }: Ope
   const name = dbUrl.replace(/\/\/.*@/, '//');
   const refuse = { up: () => Promise.reject(new WarehouseMissingError(name)) };
   return all.map((migration) => (migration.id === known.catalog[0].id ? { ...migration, ...refuse } : migration));
+}
+
+function figuresOf(
+  hosted: readonly ServiceName[],
+  db: Database,
+  conf: Configuration,
+  totals?: TxnTotals,
+): FigureSource[] {
+  if (!conf.getBoolean('metastore.acidmetrics.thread.on')) return [];
+  const options = {
+    abortedTxnsThreshold: conf.getInt('metastore.acidmetrics.table.aborted.txns.threshold'),
+    extended: conf.getBoolean('metastore.acidmetrics.ext.on'),
+  };
+  return [
+    ...(totals === undefined ? [] : [transactionFigures(db, { ...options, totals: () => totals })]),
+    ...(hosted.includes('locks') ? [lockFigures(db)] : []),
+    ...(hosted.includes('compaction') ? [compactionFigures(db)] : []),
+  ];
 }
 
 async function openCatalog(db: Database, { conf, warehouse, version }: OpenServicesOptions) {

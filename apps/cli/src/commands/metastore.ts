@@ -3,7 +3,7 @@ import { systemClock } from '@skep/core';
 import { parseAddresses, parseServices, SERVICE_NAMES, serveMetastore } from '@skep/metastore';
 import type { CallRecord, ServeOptions } from '@skep/rpc';
 import { toFileUri } from '@skep/storage';
-import { createLogger, type LogLevel } from '@skep/telemetry';
+import { createLogger, type FigureSource, type LogLevel } from '@skep/telemetry';
 import { userName } from '../configuration.js';
 import { UsageError } from '../error-line.js';
 import type { CliIo } from '../io.js';
@@ -78,6 +78,9 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
       background: { loops: true, workers: countOf('--workers', flags.workers, 0), pools: flags.workers !== '0' },
     });
     const { address } = running;
+    metrics?.watch(running.services.figures, conf.getTimeMs('metastore.acidmetrics.check.interval'), (error) => {
+      logger.warn({ error }, 'figures could not be read');
+    });
     const { db, otherWarehouse, warehouse } = running.services;
     if (otherWarehouse !== undefined) {
       const where = `--warehouse ${warehouse} is where new databases go; default keeps its tables in ${otherWarehouse}`;
@@ -100,7 +103,14 @@ async function startMetrics(address: string) {
   const { callMetrics, Metrics, serveMetrics } = await import('@skep/telemetry');
   const metrics = new Metrics(systemClock);
   const server = await serveMetrics(metrics, address);
-  return { address: server.address, onCall: callMetrics(metrics), close: () => server.close() };
+  return {
+    address: server.address,
+    onCall: callMetrics(metrics),
+    watch(sources: readonly FigureSource[], minAgeMs: number, onFailure: (error: unknown) => void) {
+      for (const source of sources) metrics.add(source, minAgeMs, onFailure);
+    },
+    close: () => server.close(),
+  };
 }
 
 /** With the password from where no list of processes shows it. */
