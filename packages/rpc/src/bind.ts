@@ -12,23 +12,48 @@ export interface MethodDefinition {
 /** A service of unary methods as ts-proto describes it. */
 export type ServiceDefinition = Readonly<Record<string, MethodDefinition>>;
 
+/** A method of any form as ts-proto describes it: one request or a stream of them, one answer or a stream. */
+export interface AnyMethodDefinition extends Omit<MethodDefinition, 'requestStream' | 'responseStream'> {
+  readonly requestStream: boolean;
+  readonly responseStream: boolean;
+}
+
+/** A service that has methods with streams. */
+export type AnyServiceDefinition = Readonly<Record<string, AnyMethodDefinition>>;
+
+type RequestOf<M extends AnyMethodDefinition> = ReturnType<M['requestDeserialize']>;
+type ResponseOf<M extends AnyMethodDefinition> = ReturnType<M['responseDeserialize']>;
+
 /** The promise interface that belongs to a definition: `TransactionService` fits `typeof TransactionServiceService`. */
 export type ServiceOf<D extends ServiceDefinition> = {
   [M in keyof D]: (request: ReturnType<D[M]['requestDeserialize']>) => Promise<ReturnType<D[M]['responseDeserialize']>>;
 };
 
+/** The same of methods of any form: a stream is an async iterable, and is read and made only as fast as the other side goes. */
+export type ImplementationOf<D extends AnyServiceDefinition> = {
+  [M in keyof D]: (
+    request: D[M]['requestStream'] extends true ? AsyncIterable<RequestOf<D[M]>> : RequestOf<D[M]>,
+  ) => D[M]['responseStream'] extends true ? AsyncIterable<ResponseOf<D[M]>> : Promise<ResponseOf<D[M]>>;
+};
+
 /** A definition with what implements it. */
 export interface ServiceBinding {
-  readonly definition: ServiceDefinition;
+  readonly definition: AnyServiceDefinition;
   readonly implementation: object;
+  /** Methods that find out themselves who calls. */
+  readonly anonymous: readonly string[];
 }
 
-export function bindService<D extends ServiceDefinition>(definition: D, implementation: ServiceOf<D>): ServiceBinding {
-  return { definition, implementation };
+export function bindService<D extends AnyServiceDefinition>(
+  definition: D,
+  implementation: ImplementationOf<D>,
+  options: { readonly anonymous?: readonly (keyof D & string)[] } = {},
+): ServiceBinding {
+  return { definition, implementation, anonymous: options.anonymous ?? [] };
 }
 
 /** `skep.v1.LockService` of a definition's paths `/skep.v1.LockService/Lock`. */
-export function serviceName(definition: ServiceDefinition): string {
+export function serviceName(definition: AnyServiceDefinition): string {
   const [method] = Object.values(definition);
   return method.path.split('/')[1];
 }

@@ -19,6 +19,10 @@ export interface CallContext {
   readonly deadline: number;
   /** How many services called one another for it: 0 for a call from outside. */
   readonly depth: number;
+  /** What the client sent beside the request, by lower-case name. */
+  header(name: string): string | undefined;
+  /** Sends something before the answer; once a call, before the first message of a stream. */
+  answerHeader(name: string, value: string): void;
 }
 
 interface Ambient {
@@ -62,7 +66,7 @@ export function withCallOptions<T>(options: CallOptions, run: () => T): T {
 export function detached<T>(run: () => T): T {
   const call = currentCall();
   if (call === undefined) return ambient.run({}, run);
-  const { method, requestId, caller, user, peer, depth } = call;
+  const { method, requestId, caller, user, peer, depth, header, answerHeader } = call;
   const endless = { signal: new AbortController().signal, deadline: Number.POSITIVE_INFINITY };
-  return ambient.run({ call: { method, requestId, caller, user, peer, depth, ...endless } }, run);
+  return ambient.run({ call: { method, requestId, caller, user, peer, depth, header, answerHeader, ...endless } }, run);
 }

@@ -13,7 +13,10 @@ export interface Caller {
   readonly user: string;
 }
 
-type ServerCall = Grpc.ServerUnaryCall<unknown, unknown>;
+/** Of a call with a stream of requests there is no request yet. */
+type ServerCall = Pick<Grpc.ServerUnaryCall<unknown, unknown>, 'metadata' | 'getPeer' | 'getAuthContext'> & {
+  readonly request?: unknown;
+};
 
 /** Establishes who a call is from and for, or throws UnauthenticatedError or AccessDeniedError. */
 export type Identify = (call: ServerCall) => Promise<Caller>;
@@ -64,7 +67,7 @@ function mustBe(user: string, named: string, caller: string): void {
 
 /** A token says who calls, where there is one; else the client's certificate. */
 function callerOf(call: ServerCall, tokens: TokenTable | undefined, certificateName: 'CN' | 'DNS' | undefined): string {
-  const [header] = call.metadata.get('authorization').map(String);
+  const header = call.metadata.get('authorization').map(String)[0] ?? flightToken(call);
   if (tokens !== undefined && (header !== undefined || certificateName === undefined)) {
     const token = /^Bearer\s+(\S+)$/i.exec(header ?? '')?.[1];
     if (token === undefined) throw new UnauthenticatedError('a token is needed: authorization: Bearer TOKEN');
@@ -83,6 +86,12 @@ function callerOf(call: ServerCall, tokens: TokenTable | undefined, certificateN
     );
   }
   return names[0];
+}
+
+/** Where Arrow Flight's clients put the token of a handshake. */
+function flightToken(call: ServerCall): string | undefined {
+  const [token] = call.metadata.get('auth-token-bin').map(String);
+  return token === undefined ? undefined : `Bearer ${token}`;
 }
 
 /** Of Node's text `DNS:a, URI:b`. An entry with quotes is escaped text, which no plain name needs. */

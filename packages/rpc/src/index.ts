@@ -1,4 +1,11 @@
-export { bindService, type ServiceBinding, type ServiceDefinition, type ServiceOf } from './bind.js';
+export {
+  type AnyServiceDefinition,
+  bindService,
+  type ImplementationOf,
+  type ServiceBinding,
+  type ServiceDefinition,
+  type ServiceOf,
+} from './bind.js';
 export { type CallContext, currentCall, detached, withCallOptions } from './call-context.js';
 export { type ClientOf, type Connection, connect } from './connect.js';
 export * from './errors.js';
@@ -9,3 +16,4 @@ export * from './gen/skep/v1/lock.js';
 export * from './gen/skep/v1/transaction.js';
 export * from './options.js';
 export { type Server, serve } from './serve.js';
+export { readTokenTable, type TokenTable } from './token-table.js';

@@ -72,10 +72,16 @@ export interface ServeOptions {
   readonly maxConcurrentCalls?: number;
   /** Calls of one service that wait for their turn; one more is refused with OVERLOADED. Default 2,048. */
   readonly maxQueuedCalls?: number;
+  /** Calls with streams of one service that are open at once. Default 2,048. */
+  readonly maxConcurrentStreams?: number;
+  /** Calls with streams that wait for their turn; one more is refused with OVERLOADED. Default 2,048. */
+  readonly maxQueuedStreams?: number;
   /** Largest request and response. Default 64 MiB. */
   readonly maxMessageBytes?: number;
-  /** A call is cancelled after so long, whatever deadline the client set. Default 10 min. */
+  /** A call is cancelled after so long, whatever deadline the client set. Not one with streams. Default 10 min. */
   readonly maxCallMs?: number;
+  /** A call with streams is cancelled if its client neither takes nor sends a message for so long. Default 10 min. */
+  readonly maxStreamIdleMs?: number;
   readonly keepalive?: KeepaliveOptions;
   /** grpc.reflection.v1 and v1alpha. Default true. */
   readonly reflection?: boolean;

@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import type * as Grpc from '@grpc/grpc-js';
 import { type Clock, SkepError } from '@skep/core';
-import { type ServiceDefinition, serviceName } from './bind.js';
+import { type AnyMethodDefinition, type ServiceBinding, serviceName } from './bind.js';
 import { type CallContext, runInCall } from './call-context.js';
 import { CallLimit } from './call-limit.js';
 import { CallEndedError, InvalidRequestError, NotBegunError } from './errors.js';
 import type { Caller, Identify } from './identity.js';
 import { DEPTH, REQUEST_ID } from './metadata-keys.js';
 import type { ServeOptions } from './options.js';
+import { type AnyCall, type ClientWait, requestsOf, sendAll } from './serve-stream.js';
 import { STATUS_DETAILS, toStatus } from './status.js';
 
-type UnaryCall = Grpc.ServerUnaryCall<unknown, unknown>;
-type Answer = Grpc.sendUnaryData<unknown>;
+/** Tells the client how the call ended; `response`: of calls with one. */
+type Answer = (error: Partial<Grpc.StatusObject> | null, response?: unknown) => void;
 
-const DEFAULTS = { maxConcurrentCalls: 128, maxQueuedCalls: 2048, maxCallMs: 600_000 } as const;
+const DEFAULTS = {
+  maxConcurrentCalls: 128,
+  maxQueuedCalls: 2048,
+  maxConcurrentStreams: 2048,
+  maxQueuedStreams: 2048,
+  maxCallMs: 600_000,
+  maxStreamIdleMs: 600_000,
+} as const;
 
 /** Services call each other no deeper than this: lock → write components, commit → release. */
 const MAX_DEPTH = 3;
@@ -26,6 +34,8 @@ interface Running {
   readonly startedMs: number;
   readonly deadline: number;
   readonly end: CallEnd;
+  /** Of calls with streams: since when the client is waited for. */
+  readonly wait: ClientWait;
   queuedMs: number;
   user: string;
   isBegun: boolean;
@@ -71,7 +81,8 @@ export class CallServer {
     private readonly clock: Clock,
     private readonly options: ServeOptions,
   ) {
-    this.maxCalls = this.maxRunning + this.maxQueued;
+    const { maxConcurrentStreams, maxQueuedStreams } = { ...DEFAULTS, ...options };
+    this.maxCalls = this.maxRunning + this.maxQueued + maxConcurrentStreams + maxQueuedStreams;
   }
 
   private get maxRunning(): number {
@@ -82,19 +93,50 @@ export class CallServer {
     return this.options.maxQueuedCalls ?? DEFAULTS.maxQueuedCalls;
   }
 
-  handlers(definition: ServiceDefinition, implementation: object): Grpc.UntypedServiceImplementation {
-    const methods = implementation as Record<string, (request: unknown) => Promise<unknown>>;
+  handlers({ definition, implementation, anonymous }: ServiceBinding): Grpc.UntypedServiceImplementation {
+    const methods = implementation as Record<string, (request: unknown) => unknown>;
+    const name = serviceName(definition);
     // A call that another service makes never waits for a call from outside, which may be the one that it is made for.
-    const limits = Array.from({ length: MAX_DEPTH + 1 }, () => {
-      return new CallLimit(serviceName(definition), this.maxRunning, this.maxQueued);
-    });
-    const handlers: Record<string, Grpc.handleUnaryCall<unknown, unknown>> = {};
-    for (const [name, { path }] of Object.entries(definition)) {
-      handlers[name] = (call, answer) => {
-        void this.handle(call, answer, path.slice(1), limits, (request) => methods[name](request));
+    const limits = Array.from({ length: MAX_DEPTH + 1 }, () => new CallLimit(name, this.maxRunning, this.maxQueued));
+    // Streams last, and mostly wait for their clients: they take no place of a call that is soon over.
+    const { maxConcurrentStreams, maxQueuedStreams } = { ...DEFAULTS, ...this.options };
+    const streams = new CallLimit(`streams of ${name}`, maxConcurrentStreams, maxQueuedStreams);
+    return Object.fromEntries(
+      Object.entries(definition).map(([method, described]) => {
+        const isStream = described.requestStream || described.responseStream;
+        const how: Handling = {
+          method: described.path.slice(1),
+          isStream,
+          isAnonymous: anonymous.includes(method),
+          limitOf: (depth) => (isStream ? streams : limits[depth]),
+        };
+        return [method, this.handler(described, how, (request) => methods[method](request))];
+      }),
+    );
+  }
+
+  /** As grpc-js wants it: with a callback where there is one answer, by the call's own stream where there are more. */
+  private handler(
+    { requestStream, responseStream }: AnyMethodDefinition,
+    how: Handling,
+    run: (request: unknown) => unknown,
+  ): Grpc.UntypedHandleCall {
+    const requestOf = (call: AnyCall, here: Running) =>
+      requestStream ? requestsOf(call as unknown as Grpc.ServerReadableStream<unknown, unknown>, here) : call.request;
+    if (!responseStream) {
+      return (call: AnyCall, answer: Answer) => {
+        void this.handle(call, answer, how, async (here) => await run(requestOf(call, here)));
       };
     }
-    return handlers;
+    return (call: Grpc.ServerWritableStream<unknown, unknown> & AnyCall) => {
+      const answer: Answer = (error) => {
+        if (error === null) call.end();
+        else call.emit('error', error);
+      };
+      void this.handle(call, answer, how, async (here) => {
+        await sendAll(call, run(requestOf(call, here)) as AsyncIterable<unknown>, here);
+      });
+    };
   }
 
   /** No new calls; those that run may end within `graceMs`, then their signals are aborted. */
@@ -109,26 +151,28 @@ export class CallServer {
   }
 
   private async handle(
-    call: UnaryCall,
+    call: AnyCall,
     answer: Answer,
-    method: string,
-    limits: readonly CallLimit[],
-    run: (request: unknown) => Promise<unknown>,
+    how: Handling,
+    run: (here: Running) => Promise<unknown>,
   ): Promise<void> {
-    const here = this.arrive(call, method, answer);
+    const { method, isStream, isAnonymous } = how;
+    const here = this.arrive(call, method, answer, isStream);
     try {
       if (this.isDraining) throw new NotBegunError('SHUTTING_DOWN', `${method}: the server is about to end`);
       const depth = depthOf(call);
-      const { caller, user } = await this.identify(call);
+      const { caller, user } = isAnonymous ? { caller: undefined, user: '' } : await this.identify(call);
       here.user = user;
-      await limits[depth].enter(here.end);
+      const limit = how.limitOf(depth);
+      await limit.enter(here.end);
       here.queuedMs = this.clock.now() - here.startedMs;
       here.isBegun = true;
       try {
-        const response = await runInCall(contextOf(here, { caller, user }, depth), () => run(call.request));
+        const context = contextOf(here, { caller, user }, depth, call, this.grpc);
+        const response = await runInCall(context, () => run(here));
         this.answer(here, answer, undefined, response);
       } finally {
-        limits[depth].leave();
+        limit.leave();
       }
     } catch (error) {
       this.answer(here, answer, error ?? new CallEndedError('CANCELLED', 'failed with nothing'), undefined);
@@ -137,9 +181,10 @@ export class CallServer {
     }
   }
 
-  private arrive(call: UnaryCall, method: string, answer: Answer): Running {
+  private arrive(call: AnyCall, method: string, answer: Answer, isStream: boolean): Running {
     const now = this.clock.now();
-    const latest = now + (this.options.maxCallMs ?? DEFAULTS.maxCallMs);
+    // A healthy stream takes as long as it takes.
+    const latest = isStream ? Number.POSITIVE_INFINITY : now + (this.options.maxCallMs ?? DEFAULTS.maxCallMs);
     const wanted = Number(call.getDeadline());
     const here: Running = {
       method,
@@ -148,6 +193,7 @@ export class CallServer {
       startedMs: now,
       deadline: Math.min(wanted, latest),
       end: new CallEnd(),
+      wait: { sinceMs: undefined, now: () => this.clock.now() },
       queuedMs: 0,
       user: '',
       isBegun: false,
@@ -162,6 +208,7 @@ export class CallServer {
         new CallEndedError(isLate ? 'DEADLINE' : 'CANCELLED', isLate ? 'the deadline passed' : 'the client gave up'),
       );
     });
+    if (isStream) void this.endIdle(here, answer);
     // gRPC itself keeps the client's deadline.
     if (wanted > latest) {
       here.timer = new AbortController();
@@ -178,6 +225,25 @@ export class CallServer {
       );
     }
     return here;
+  }
+
+  /** A client that neither takes nor sends anything for too long loses its stream, and with it what the stream holds. */
+  private async endIdle(here: Running, answer: Answer): Promise<void> {
+    const idleMs = this.options.maxStreamIdleMs ?? DEFAULTS.maxStreamIdleMs;
+    here.timer = new AbortController();
+    const { signal } = here.timer;
+    for (let restMs = idleMs; restMs > 0; ) {
+      try {
+        await this.clock.sleep(restMs, signal);
+      } catch {
+        return;
+      }
+      const { sinceMs } = here.wait;
+      restMs = sinceMs === undefined ? idleMs : sinceMs + idleMs - this.clock.now();
+    }
+    const late = new CallEndedError('DEADLINE', `${here.method}: the client let its stream rest for ${idleMs} ms`);
+    here.end.abort(late);
+    this.answer(here, answer, late, undefined);
   }
 
   private leave(here: Running): void {
@@ -212,7 +278,21 @@ export class CallServer {
   }
 }
 
-function contextOf(here: Running, { caller, user }: Caller, depth: number): CallContext {
+/** How the calls of a method are handled. */
+interface Handling {
+  readonly method: string;
+  readonly isStream: boolean;
+  readonly isAnonymous: boolean;
+  readonly limitOf: (depth: number) => CallLimit;
+}
+
+function contextOf(
+  here: Running,
+  { caller, user }: Caller,
+  depth: number,
+  call: AnyCall,
+  grpc: typeof Grpc,
+): CallContext {
   const { method, requestId, peer, deadline, end } = here;
   return {
     method,
@@ -222,13 +302,22 @@ function contextOf(here: Running, { caller, user }: Caller, depth: number): Call
     depth,
     caller,
     user,
+    header: (name) => {
+      const [value] = call.metadata.get(name);
+      return value === undefined ? undefined : String(value);
+    },
+    answerHeader: (name, value) => {
+      const metadata = new grpc.Metadata();
+      metadata.set(name, value);
+      call.sendMetadata(metadata);
+    },
     get signal() {
       return end.signal;
     },
   };
 }
 
-function depthOf(call: UnaryCall): number {
+function depthOf(call: AnyCall): number {
   const depth = Number(call.metadata.get(DEPTH)[0] ?? 0);
   if (!Number.isInteger(depth) || depth < 0 || depth > MAX_DEPTH) {
     throw new InvalidRequestError(`${DEPTH} must be a whole number from 0 to ${MAX_DEPTH}`);

@@ -49,8 +49,8 @@ export async function serve(bindings: readonly ServiceBinding[], options: ServeO
       healthOf.setStatus(name, isServing ? 'SERVING' : 'NOT_SERVING');
     }
   };
-  for (const { definition, implementation } of bindings) {
-    server.addService(definition as unknown as Grpc.ServiceDefinition, calls.handlers(definition, implementation));
+  for (const binding of bindings) {
+    server.addService(binding.definition as unknown as Grpc.ServiceDefinition, calls.handlers(binding));
   }
   healthOf.addToServer(server);
   if (options.reflection ?? true) await addReflection(server, names);
