@@ -24,7 +24,7 @@ export async function enter(
   const extId = (next[0]?.NL_NEXT as bigint | undefined) ?? 1n;
   const rows = newRows(request, extId, now);
   const verdict = await verdictOn(tx, rows, earlier);
-  await tx.runAll([['UPDATE NEXT_LOCK_ID SET NL_NEXT = ?', [extId + 1n]], ...insertRows(rows, verdict, now)]);
+  await tx.runLast([['UPDATE NEXT_LOCK_ID SET NL_NEXT = ?', [extId + 1n]], ...insertRows(rows, verdict, now)]);
   return { rows, verdict };
 }
 

@@ -32,6 +32,8 @@ export interface Tx {
   run(sql: string, params?: readonly SqlValue[]): Promise<RunResult>;
   /** Statements of which none needs another's answer: one round trip to a server. */
   runAll(statements: readonly Statement[]): Promise<RunResult[]>;
+  /** The same as the end of the transaction: a server commits in the same round trip. Nothing may follow. */
+  runLast(statements: readonly Statement[]): Promise<RunResult[]>;
   /** Queries of which none needs another's answer: one round trip to a server. */
   allOf(queries: readonly Statement[]): Promise<Row[][]>;
   /** The database's clock in epoch milliseconds: what Hive writes into its time columns. */

@@ -3,7 +3,14 @@ import { type Clock, systemClock } from '@skep/core';
 import type { Database, RunResult, Statement, TransactionOptions, Tx } from './database.js';
 import { type Dialect, mysqlDialect } from './dialect.js';
 import { DatabaseError } from './errors.js';
-import { fromMysql, isConnectionLost, isDuplicateKey, isRetryable, isUnknownDatabase } from './mysql-errors.js';
+import {
+  fromMysql,
+  isConnectionLost,
+  isDuplicateKey,
+  isRetryable,
+  isUnknownDatabase,
+  unknownOutcome,
+} from './mysql-errors.js';
 import { createDatabase, MysqlPool, type ServerFacts } from './mysql-pool.js';
 import { MysqlTx } from './mysql-tx.js';
 import { type MysqlAddress, parseMysqlUrl } from './mysql-url.js';
@@ -138,10 +145,10 @@ export class MysqlDatabase implements Database {
     try {
       value = await fn(tx);
     } catch (error) {
-      if (tx.hasBegun) await rollback(wire);
+      if (tx.isOpen) await rollback(wire);
       throw error;
     }
-    if (tx.hasBegun) await this.commit(wire);
+    if (tx.isOpen) await this.commit(wire);
     return value;
   }
 
@@ -153,7 +160,7 @@ export class MysqlDatabase implements Database {
       if (own.length === 1) return (await wire.send(own)).map(({ run }) => run);
       return (await wire.send([...WRITE, ...own, 'COMMIT'])).slice(1, -1).map(({ run }) => run);
     } catch (error) {
-      if (isConnectionLost(error)) throw this.unknownOutcome(wire, error);
+      if (isConnectionLost(error)) throw unknownOutcome(this.path, error);
       await rollback(wire);
       throw fromMysql(this.path, error);
     }
@@ -164,14 +171,8 @@ export class MysqlDatabase implements Database {
       await wire.send(['COMMIT']);
     } catch (error) {
       if (!isConnectionLost(error)) throw fromMysql(this.path, error);
-      throw this.unknownOutcome(wire, error);
+      throw unknownOutcome(this.path, error);
     }
-  }
-
-  private unknownOutcome(wire: MysqlWire, cause: unknown): DatabaseError {
-    wire.destroy();
-    const what = 'the connection broke during a commit, which may have taken effect or not: look before trying again';
-    return new DatabaseError('DATABASE_UNKNOWN_OUTCOME', this.path, what, { cause });
   }
 
   private async runRead<T>(wire: MysqlWire, fn: (tx: Tx) => Promise<T>): Promise<T> {
@@ -180,7 +181,7 @@ export class MysqlDatabase implements Database {
       return await fn(tx);
     } finally {
       // Nobody has to wait for it.
-      if (tx.hasBegun && !wire.broken) wire.post('COMMIT');
+      if (tx.isOpen && !wire.broken) wire.post('COMMIT');
     }
   }
 }

@@ -86,3 +86,9 @@ export function fromMysql(path: string, error: unknown): unknown {
   }
   return new DatabaseError('DATABASE_STATEMENT', path, `statement failed (${code}: ${message})`, { cause: error });
 }
+
+/** The connection broke when a commit was under way. */
+export function unknownOutcome(path: string, cause: unknown): DatabaseError {
+  const what = 'the connection broke during a commit, which may have taken effect or not: look before trying again';
+  return new DatabaseError('DATABASE_UNKNOWN_OUTCOME', path, what, { cause });
+}

@@ -1,6 +1,6 @@
 import type { Row, RunResult, SqlValue, Statement, Tx } from './database.js';
 import type { Dialect } from './dialect.js';
-import { fromMysql } from './mysql-errors.js';
+import { fromMysql, isConnectionLost, unknownOutcome } from './mysql-errors.js';
 import { type MysqlWire, statement, type WireResult } from './mysql-wire.js';
 
 /**
@@ -9,6 +9,7 @@ import { type MysqlWire, statement, type WireResult } from './mysql-wire.js';
  */
 export class MysqlTx implements Tx {
   private begun = false;
+  private committed = false;
 
   constructor(
     private readonly wire: MysqlWire,
@@ -18,9 +19,9 @@ export class MysqlTx implements Tx {
     readonly now: () => Promise<bigint>,
   ) {}
 
-  /** Whether anything was sent. */
-  get hasBegun(): boolean {
-    return this.begun;
+  /** Whether anything was sent that is not committed. */
+  get isOpen(): boolean {
+    return this.begun && !this.committed;
   }
 
   async all<R = Row>(sql: string, params: readonly SqlValue[] = []): Promise<R[]> {
@@ -50,18 +51,26 @@ export class MysqlTx implements Tx {
     return (await this.send(statements)).map(({ run }) => run);
   }
 
+  async runLast(statements: readonly Statement[]): Promise<RunResult[]> {
+    const isAlone = this.beginning.length === 0;
+    const results = await this.send(isAlone ? statements : [...statements, ['COMMIT']], !isAlone);
+    this.committed = !isAlone;
+    return results.slice(0, statements.length).map(({ run }) => run);
+  }
+
   async allOf(queries: readonly Statement[]): Promise<Row[][]> {
     if (queries.length === 0) return [];
     return (await this.send(queries)).map(({ rows }) => rows);
   }
 
-  private async send(statements: readonly Statement[]): Promise<WireResult[]> {
+  private async send(statements: readonly Statement[], commits = false): Promise<WireResult[]> {
     const own = statements.map(([sql, params]) => statement(sql, params ?? []));
     const beginning = this.begun ? [] : this.beginning;
     this.begun = true;
     try {
       return (await this.wire.send([...beginning, ...own])).slice(beginning.length);
     } catch (error) {
+      if (commits && isConnectionLost(error)) throw unknownOutcome(this.path, error);
       throw fromMysql(this.path, error);
     }
   }

@@ -78,6 +78,10 @@ export class SqliteConnection implements Tx {
     return results;
   }
 
+  runLast(statements: readonly Statement[]): Promise<RunResult[]> {
+    return this.runAll(statements);
+  }
+
   async allOf(queries: readonly Statement[]): Promise<Row[][]> {
     const results: Row[][] = [];
     for (const [sql, params] of queries) results.push(await this.all(sql, params));

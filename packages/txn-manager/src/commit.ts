@@ -99,7 +99,7 @@ async function record(
   now: bigint,
 ): Promise<void> {
   const time = tx.dialect.timestamp(now);
-  await tx.runAll([
+  await tx.runLast([
     ...insertStatements(
       'WRITE_SET',
       ['WS_DATABASE', 'WS_TABLE', 'WS_PARTITION', 'WS_TXNID', 'WS_COMMIT_ID', 'WS_OPERATION_TYPE'],

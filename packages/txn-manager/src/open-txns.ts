@@ -107,6 +107,6 @@ async function insertTxns(tx: Tx, ctx: TxnContext, request: OpenTxnsRequest, cou
   const row = [OPEN, now, now, user, host, agent, request.type];
   const ids = await insertNumbered(tx, 'TXNS', COLUMNS, Array(count).fill(row));
   const levels = ids.map((id) => [id, needed]);
-  await tx.runAll(insertStatements('MIN_HISTORY_LEVEL', ['MHL_TXNID', 'MHL_MIN_OPEN_TXNID'], levels));
+  await tx.runLast(insertStatements('MIN_HISTORY_LEVEL', ['MHL_TXNID', 'MHL_MIN_OPEN_TXNID'], levels));
   return ids;
 }

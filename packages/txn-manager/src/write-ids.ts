@@ -35,7 +35,7 @@ export async function allocateWriteIds(tx: Tx, request: AllocateTableWriteIdsReq
     const next = answers.at(-1)?.[0]?.NWI_NEXT as bigint | undefined;
     const first = next ?? 1n;
     for (const [i, txnId] of missing.entries()) given.set(txnId, first + BigInt(i));
-    await tx.runAll([
+    await tx.runLast([
       ...(request.reallocate ? chunks.map((chunk) => forgetMapping(at, chunk)) : []),
       setNext(at, first + BigInt(missing.length), next === undefined),
       ...insertStatements(
