@@ -15,7 +15,6 @@ await build({
   logLevel: 'warning',
   external: [
     'better-sqlite3',
-    'knex',
     'mysql2',
     '@duckdb/*',
     'snappy',
