@@ -1,5 +1,5 @@
 import { SkepError } from '@skep/core';
-import type { CatalogService, Table } from '@skep/rpc';
+import type { CatalogService, Partition, Table } from '@skep/rpc';
 
 const ACCURATE = 'COLUMN_STATS_ACCURATE';
 
@@ -28,4 +28,16 @@ export async function distrustStatistics(catalog: CatalogService, database: stri
     name,
     table: { ...table, parameters: withoutAccurateStatistics(table.parameters) },
   });
+}
+
+/** The same of a partition of the table, which has a claim of its own; `name` is k1=v1/k2=v2. */
+export async function distrustPartition(
+  catalog: CatalogService,
+  { database, name: table }: Table,
+  name: string,
+  partition: Partition,
+): Promise<void> {
+  if (partition.parameters[ACCURATE] === undefined) return;
+  const distrusted = { ...partition, parameters: withoutAccurateStatistics(partition.parameters) };
+  await catalog.alterPartitions({ database, table, names: [name], partitions: [distrusted] });
 }

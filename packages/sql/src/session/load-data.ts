@@ -6,6 +6,7 @@ import { copyFile, type FileEntry, joinPath, moveFile, OtherStoreError } from '@
 import { freeName, publish, stagingFolder } from '../formats/index.js';
 import type { LoadStatement } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
+import { distrustPartition } from './distrust-statistics.js';
 import { SemanticError, UnsupportedError } from './errors.js';
 import { formatOf } from './file-format.js';
 import { isFullAcid, isTransactional } from './lock-plan.js';
@@ -267,5 +268,7 @@ async function targetLocation(
     table: table.name,
     names: [nameOf(table, values)],
   });
-  return partitions[0]?.sd?.location ?? '';
+  const [partition] = partitions;
+  if (partition !== undefined) await distrustPartition(catalog, table, nameOf(table, values), partition);
+  return partition?.sd?.location ?? '';
 }

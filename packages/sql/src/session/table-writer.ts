@@ -9,8 +9,9 @@ import {
 import { type ColumnVector, filterVector, type IntVector, type LongVector, type StructVector } from '@skep/orc';
 import type { DataOperation, Partition, Table } from '@skep/rpc';
 import { joinPath } from '@skep/storage';
-import { FolderWriter, PlainWriter, publish, stagingFolder } from '../formats/index.js';
+import { FolderWriter, PlainWriter, stagingFolder } from '../formats/index.js';
 import type { SessionContext } from './context.js';
+import { distrustPartition } from './distrust-statistics.js';
 import { UnsupportedError } from './errors.js';
 import { isFullAcid, isInsertOnly, isTransactional } from './lock-plan.js';
 import { dropPartitionsOnRollback, removeEmptyFolders } from './partition-rollback.js';
@@ -39,8 +40,8 @@ const maxPartitions = 1000;
 
 /**
  * Writes the rows of one leg, each into its partition's folder; partitions that are not there yet are made. Nothing is
- * visible before the transaction commits, or of tables that are not transactional before `close`, which renames their
- * files all at once; `abort` removes what was written.
+ * visible before the transaction commits, or of tables that are not transactional before the statement has succeeded, when
+ * the files of all its targets are renamed at once; `abort` removes what was written.
  */
 export class TableWriter {
   private readonly writers = new Map<string, PartitionWriter>();
@@ -115,11 +116,8 @@ export class TableWriter {
       if (this.addsToBase.has(writer)) for (const file of result.files) this.transaction.wrote(file);
     }
     const plain = [...this.writers.values()].filter((writer) => writer instanceof PlainWriter);
-    await publish(
-      this.context.services.fs,
-      plain.map((writer) => writer.publication),
-    );
     if (this.partitions.length > 0) await this.registerPartitions();
+    this.transaction.publish(plain.map((writer) => writer.publication));
     return {
       files: results.flatMap((result) => result.files),
       insertedRows: results.reduce((sum, result) => sum + result.insertedRows, 0),
@@ -174,6 +172,9 @@ export class TableWriter {
     const { table, kind, statementId } = this.leg;
     const { fs } = this.context.services;
     const partition = await this.partitionOf(name);
+    if (partition !== undefined) {
+      await distrustPartition(this.context.services.catalog, table, nameOf(table, partition.values), partition);
+    }
     const location =
       partition?.sd?.location ?? (name === '' ? (table.sd?.location ?? '') : `${table.sd?.location}/${name}`);
     if (name !== '' && partition === undefined) this.newLocations.push(location);

@@ -2,6 +2,7 @@ import { writeEmptyBase } from '@skep/acid';
 import { DataOperation, type Partition, type Table } from '@skep/rpc';
 import type { TruncateStatement } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
+import { distrustPartition } from './distrust-statistics.js';
 import { SemanticError, UnsupportedError } from './errors.js';
 import { isFullAcid, isTransactional } from './lock-plan.js';
 import { deleteAllRows, refuseOverwriteOfUnseen } from './overwrite.js';
@@ -45,6 +46,11 @@ async function empty(
           position: statement.table.position,
         });
       }
+      if (statement.partition !== undefined && table.partitionKeys.length === 0) {
+        throw new SemanticError(10148, `Partition spec for non partitioned table ${table.name}.`, {
+          position: statement.partition.position,
+        });
+      }
       const values = statement.partition === undefined ? new Map() : partitionValues(table, statement.partition);
       const partitions = table.partitionKeys.length === 0 ? [] : await matchingPartitions(context, table, values);
       if (statement.partition !== undefined && partitions.length === 0) {
@@ -67,7 +73,10 @@ async function empty(
           },
         ],
         run: async (transaction) => {
-          const { fs } = context.services;
+          const { fs, catalog } = context.services;
+          for (const partition of partitions) {
+            await distrustPartition(catalog, table, nameOf(table, partition.values), partition);
+          }
           const result = (deleted: bigint): StatementResult =>
             counts ? { messages: [], counts: { inserted: 0n, updated: 0n, deleted } } : done;
           if (!isTransactional(table)) {
