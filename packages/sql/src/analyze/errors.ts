@@ -35,6 +35,9 @@ export const invalidTableOrColumn = (name: string, possible: readonly string[], 
 export const invalidTableAlias = (name: string, position: Position): QueryError =>
   new QueryError(10009, `${at(position)} Invalid table alias '${name}'`, position);
 
+export const ambiguousTable = (name: string, position: Position): QueryError =>
+  new QueryError(10008, `${at(position)} Ambiguous table alias '${name}'`, position);
+
 export const ambiguousColumn = (name: string, table: string, position?: Position): QueryError =>
   new QueryError(10007, `Ambiguous column reference ${name} in ${table}`, position);
 

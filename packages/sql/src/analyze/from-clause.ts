@@ -14,7 +14,7 @@ import type {
 import type { Analysis, QueryEnvironment } from './analysis.js';
 import type { Block } from './block.js';
 import { compare } from './comparison.js';
-import { ambiguousColumn, invalidFunction, semantic, tableNotFound } from './errors.js';
+import { ambiguousColumn, ambiguousTable, invalidFunction, semantic, tableNotFound } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import { asBoolean } from './logic.js';
 import type { Condition } from './sarg.js';
@@ -166,6 +166,7 @@ const JOIN_WORDS: Readonly<Record<Join['type'], string>> = {
 function joinRelation(node: Join, context: FromContext): Relation {
   const left = analyzeFrom(node.left, context);
   const right = analyzeFrom(node.right, { ...context, outer: lateralOuter(node.right, left, context) });
+  refuseRepeatedAliases(left, node.right);
   const { analysis } = context;
   const bothSides = new Scope([...left.tables, ...right.tables], context.outer);
   const env = { analysis, environment: context.environment, scope: bothSides };
@@ -200,6 +201,27 @@ function joinRelation(node: Join, context: FromContext): Relation {
     tables: onlyLeft ? left.tables : [...left.tables, ...visibleRight],
     prunable: prunableOf(node.type, left, right),
   };
+}
+
+/** A name stands for one table of a FROM clause: a table's own name without its database, where it has no alias. */
+function refuseRepeatedAliases(left: Relation, node: TableReference): void {
+  switch (node.kind) {
+    case 'join':
+      // Its own sides have been compared with each other.
+      refuseRepeatedAliases(left, node.left);
+      refuseRepeatedAliases(left, node.right);
+      return;
+    case 'lateral-view':
+      refuseRepeatedAliases(left, node.input);
+      return;
+    case 'table':
+    case 'subquery':
+    case 'values': {
+      const name = node.alias ?? (node.kind === 'table' ? node.table.name : undefined);
+      if (name === undefined || !left.tables.some((table) => table.alias === name.name.toLowerCase())) return;
+      throw ambiguousTable(name.name, name.position);
+    }
+  }
 }
 
 /** `LATERAL TABLE(VALUES …)` sees the tables to its left. */

@@ -34,6 +34,10 @@ export function sortItems(
             position: expression.position,
           }));
   return items.map((item) => {
+    if (isPosition(item.expression, env) && select.items.some((selected) => selected.kind === 'star')) {
+      const { position } = item.expression;
+      throw semantic('Position in ORDER BY is not supported when using SELECT *', position, 10219);
+    }
     const at = outputPosition(item, outputs, env);
     if (at !== undefined) return { item, output: at, sql: '' };
     if (!select.distinct) return { item, output: undefined, sql: sortKeySql(item.expression, aliased, outputs) };
@@ -58,6 +62,9 @@ function sortKeySql(node: Expression, env: ExpressionEnvironment, outputs: reado
   }
 }
 
+const isPosition = (node: Expression, env: ExpressionEnvironment): boolean =>
+  node.kind === 'number' && /^\d+$/.test(node.text) && env.analysis.flag('hive.orderby.position.alias', true);
+
 /** The output column that a key of ORDER BY is, by its number or its name. */
 export function outputPosition(
   item: OrderItem,
@@ -66,7 +73,7 @@ export function outputPosition(
 ): number | undefined {
   const { expression } = item;
   if (expression.kind === 'number' && /^\d+$/.test(expression.text)) {
-    if (!env.analysis.flag('hive.orderby.position.alias', true)) return undefined;
+    if (!isPosition(expression, env)) return undefined;
     const position = Number(expression.text);
     if (position < 1 || position > outputs.length) {
       throw semantic(`Invalid position alias in Order By '${expression.text}'`, expression.position, 10220);

@@ -13,7 +13,7 @@ import {
 } from './analysis.js';
 import { decimalOf } from './arithmetic.js';
 import type { Block, BlockColumn } from './block.js';
-import { semantic } from './errors.js';
+import { ambiguousTable, semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import { limitSql } from './order-by.js';
 import { Scope } from './scope.js';
@@ -205,6 +205,9 @@ function withCommonTables(query: Query, environment: QueryEnvironment): QueryEnv
   const commonTables = new Map(environment.commonTables);
   for (const { name, columns, query: body } of query.with) {
     const key = name.name.toLowerCase();
+    if (query.with.some((other) => other.name !== name && other.name.name.toLowerCase() === key)) {
+      throw ambiguousTable(name.name, query.with.findLast((other) => other.name.name.toLowerCase() === key)?.name.position ?? name.position);
+    }
     const common: CommonTable = {
       query: body,
       columns: columns?.map((column) => column.name.toLowerCase()),

@@ -10,7 +10,6 @@ import { comparable, type Predicate } from './comparison.js';
 import { semantic } from './errors.js';
 import type { Expr } from './expr.js';
 import type { AnalyzePart, ExpressionEnvironment } from './expression-environment.js';
-import { rowOf } from './nested-value.js';
 
 const subqueryColumns = (env: ExpressionEnvironment, position: Position) =>
   semantic(
@@ -36,18 +35,11 @@ export function inSubquery(node: InSubqueryExpression, env: ExpressionEnvironmen
   const { analysis } = env;
   const operand = of(node.operand);
   const block = analysis.analyzeSubquery(node.query, env.environment, env.scope);
-  const width = operand.type.kind === 'struct' && node.operand.kind === 'row' ? operand.type.fields.length : 1;
-  if (block.columns.length !== width) throw subqueryColumns(env, node.query.position);
+  // A row of several columns is none of Hive's either.
+  if (block.columns.length !== 1) throw subqueryColumns(env, node.query.position);
   const not = node.negated ? 'NOT ' : '';
   const alias = analysis.alias('s');
-  const columns = block.columns.map(
-    (column, i): Expr => ({
-      sql: `${alias}.c${i}`,
-      type: column.type,
-      position: node.query.position,
-    }),
-  );
-  const inner = node.operand.kind === 'row' ? rowOf(columns, node.query.position) : columns[0];
+  const inner: Expr = { sql: `${alias}.c0`, type: block.columns[0].type, position: node.query.position };
   const [left, right] = comparable(analysis, operand, inner);
   return {
     sql: `(${left.sql} ${not}IN (SELECT ${right.sql} FROM (${block.sql}) AS ${alias}))`,

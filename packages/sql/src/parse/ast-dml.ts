@@ -25,14 +25,12 @@ export interface Assignment extends Node {
 export interface UpdateStatement extends Node {
   readonly kind: 'update';
   readonly table: TableName;
-  readonly alias?: Identifier;
   readonly assignments: readonly Assignment[];
   readonly where?: Expression;
 }
 export interface DeleteStatement extends Node {
   readonly kind: 'delete';
   readonly table: TableName;
-  readonly alias?: Identifier;
   readonly where?: Expression;
 }
 /** `clauses` in the order written (Hive: first match wins). */

@@ -9,6 +9,11 @@ const RULE = 'column constraint';
 export function parseColumnDefinition(cursor: Cursor): ColumnDefinition {
   const start = cursor.index;
   const name = cursor.identifier('column name or constraint');
+  if (/[.,:]/.test(name.name)) {
+    cursor.error(
+      `Failed to recognize predicate '${cursor.raw()}'. Failed rule: '[., :] can not be used in column name in create table statement.' in column specification`,
+    );
+  }
   const type = parseType(cursor);
   const constraint = parseColumnConstraint(cursor);
   const comment = cursor.accept('comment') ? cursor.string('column specification') : undefined;

@@ -106,44 +106,40 @@ export function parseFromFirst(
   return { kind: 'multi-insert', with: ctes, from, branches, position };
 }
 
-/** UPDATE t SET …; an alias is more than Hive takes. */
+/** UPDATE t SET …: an alias is none of Hive's. */
 export function parseUpdate(cursor: Cursor): UpdateStatement {
   const start = cursor.index++;
   const table = cursor.tableName();
-  const alias = cursor.at('set') || cursor.word(1) === '=' ? undefined : cursor.alias('update statement');
   const assignments = parseAssignments(cursor, 'update statement');
   const where = cursor.accept('where') ? parseExpression(cursor) : undefined;
   return {
     kind: 'update',
     table,
-    ...(alias && { alias }),
     assignments,
     ...(where && { where }),
     position: cursor.position(start),
   };
 }
 
-/** `SET a = 1, b = DEFAULT`; the table's name before a column (`t.a = 1`) is more than Hive takes, and dropped. */
+/** `SET a = 1, b = DEFAULT`: columns without their table's name. */
 export function parseAssignments(cursor: Cursor, rule: string): Assignment[] {
   cursor.expect(rule, 'set');
   return cursor.list(() => {
     const start = cursor.index;
-    let column = cursor.identifier(rule);
-    if (cursor.accept('.')) column = cursor.identifier(rule);
+    const column = cursor.identifier(rule);
     cursor.expect(rule, '=');
     const value = parseValue(cursor);
     return { column, value, position: cursor.position(start) };
   });
 }
 
-/** DELETE FROM t WHERE …; an alias is more than Hive takes. */
+/** DELETE FROM t WHERE …: an alias is none of Hive's. */
 export function parseDelete(cursor: Cursor): DeleteStatement {
   const start = cursor.index++;
   cursor.expect('delete statement', 'from');
   const table = cursor.tableName();
-  const alias = cursor.alias('delete statement');
   const where = cursor.accept('where') ? parseExpression(cursor) : undefined;
-  return { kind: 'delete', table, ...(alias && { alias }), ...(where && { where }), position: cursor.position(start) };
+  return { kind: 'delete', table, ...(where && { where }), position: cursor.position(start) };
 }
 
 export function parseLoad(cursor: Cursor): LoadStatement {

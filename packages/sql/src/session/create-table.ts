@@ -40,6 +40,9 @@ export async function createTable(
     context,
     async () => {
       if (statement.table.database !== undefined) await requireDatabase(context, statement.table.database);
+      if (statement.like === undefined && statement.columns.length === 0 && statement.rowFormat?.kind !== 'serde') {
+        throw new SemanticError(10043, 'Either list of columns or a custom serializer should be specified');
+      }
       const existing = await findTable(context, database, statement.table.name.name.toLowerCase());
       return {
         reads: [],

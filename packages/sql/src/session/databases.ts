@@ -23,7 +23,7 @@ export async function createDatabase(
   const { names } = await catalog.listDatabases({});
   if (names.includes(name)) {
     if (statement.ifNotExists) return done;
-    throw new MetaError(`Database ${name} already exists`);
+    throw new SemanticError(10242, `Database ${name} already exists`);
   }
   const locationUri = statement.managedLocation ?? statement.location ?? `${warehouse}/${name}.db`;
   await fs.mkdirs(locationUri);

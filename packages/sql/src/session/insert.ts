@@ -1,8 +1,10 @@
+import type { StructVector } from '@skep/orc';
 import type { Constraint } from '@skep/rpc';
 import { DataOperation, type Partition, type Table } from '@skep/rpc';
-import type { InsertStatement, InsertTable, InsertTarget, MultiInsertStatement, Query } from '../parse/ast.js';
+import type { InsertDirectory, InsertStatement, InsertTable, InsertTarget, MultiInsertStatement, Query } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
-import { SemanticError, UnsupportedError } from './errors.js';
+import { SemanticError } from './errors.js';
+import { directoryShape } from './insert-directory.js';
 import {
   bucketOrder,
   checkColumnCount,
@@ -28,6 +30,7 @@ interface PreparedInsert {
   readonly overwrite: boolean;
   readonly analysis: SessionAnalysis;
   readonly checks: readonly Constraint[];
+  readonly isDirectory?: boolean;
 }
 
 /** INSERT INTO | OVERWRITE. */
@@ -58,7 +61,7 @@ export async function planInserts(
 ): Promise<readonly { readonly analysis: SessionAnalysis; readonly write: WriteEntity }[]> {
   const planned: { analysis: SessionAnalysis; write: WriteEntity }[] = [];
   for (const { target, query } of legsOf(statement)) {
-    if (target.kind === 'directory') throw new UnsupportedError('INSERT OVERWRITE DIRECTORY');
+    if (target.kind === 'directory') continue;
     const leg = await prepareInsert(context, target, query, text);
     planned.push({ analysis: leg.analysis, write: writeEntity(leg) });
   }
@@ -85,7 +88,10 @@ async function runInserts(
       const prepared: PreparedInsert[] = [];
       const seen = new Set<string>();
       for (const { target, query } of legs) {
-        if (target.kind === 'directory') throw new UnsupportedError('INSERT OVERWRITE DIRECTORY');
+        if (target.kind === 'directory') {
+          prepared.push(await prepareDirectory(context, target, query, text));
+          continue;
+        }
         const leg = await prepareInsert(context, target, query, text);
         const output = `${leg.shape.table.name}${partitionName(leg.shape) === undefined ? '' : `@${partitionName(leg.shape)}`}`;
         if (seen.has(output)) {
@@ -98,7 +104,9 @@ async function runInserts(
       }
       return {
         reads: prepared.flatMap((leg): readonly ReadEntity[] => leg.analysis.reads),
-        writes: prepared.map((leg) => writeEntity(leg, overwriteKind(transaction, leg.shape.table))),
+        writes: prepared
+          .filter((leg) => !leg.isDirectory)
+          .map((leg) => writeEntity(leg, overwriteKind(transaction, leg.shape.table))),
         run: async (running) => {
           let inserted = 0n;
           for (const leg of prepared) inserted += await runLeg(context, running, leg, signal);
@@ -115,7 +123,7 @@ function partitionName(shape: InsertShape): string | undefined {
   return nameOf(shape.table, shape.partition.map(String));
 }
 
-function writeEntity(leg: PreparedInsert, overwriting: WriteKind = 'insert-overwrite'): WriteEntity {
+export function writeEntity(leg: Pick<PreparedInsert, 'shape' | 'overwrite'>, overwriting: WriteKind = 'insert-overwrite'): WriteEntity {
   const name = partitionName(leg.shape);
   return {
     table: leg.shape.table,
@@ -148,6 +156,22 @@ async function prepareInsert(
   return { shape, overwrite: target.overwrite, analysis: await analyzeInSession(context, ordered, text), checks };
 }
 
+async function prepareDirectory(
+  context: SessionContext,
+  target: InsertDirectory,
+  query: Query,
+  text: string,
+): Promise<PreparedInsert> {
+  const analysis = await analyzeInSession(context, query, text);
+  return {
+    shape: directoryShape(context, target, analysis.fields),
+    overwrite: true,
+    analysis,
+    checks: [],
+    isDirectory: true,
+  };
+}
+
 function refuseViews(table: Table, target: InsertTable): void {
   if (table.tableType !== 'VIRTUAL_VIEW' && table.tableType !== 'MATERIALIZED_VIEW') return;
   throw new SemanticError(10090, `You cannot insert into a view: ${table.name}`, { position: target.table.position });
@@ -159,7 +183,25 @@ async function runLeg(
   leg: PreparedInsert,
   signal?: AbortSignal,
 ): Promise<bigint> {
-  const { shape, overwrite } = leg;
+  const { shape, overwrite, analysis, checks } = leg;
+  const rows = async function* checked() {
+    for await (const batch of queryRows(context, transaction, analysis, signal)) {
+      enforce(shape.table, checks, batch.children.slice(shape.written.length));
+      yield batch;
+    }
+  };
+  return await insertRows(context, transaction, shape, overwrite, rows(), signal);
+}
+
+/** Writes batches of the shape's `written` columns. Answers how many rows. */
+export async function insertRows(
+  context: SessionContext,
+  transaction: StatementTransaction,
+  shape: InsertShape,
+  overwrite: boolean,
+  batches: AsyncIterable<StructVector>,
+  signal?: AbortSignal,
+): Promise<bigint> {
   const { table } = shape;
   const dynamicOperation = overwrite ? DataOperation.DATA_OPERATION_UPDATE : DataOperation.DATA_OPERATION_INSERT;
   const dynamic = shape.dynamicKeys.length === 0 ? {} : { dynamicOperation };
@@ -175,8 +217,7 @@ async function runLeg(
   const writer = await open(overwrite && !byDeletes ? 'overwrite' : 'insert');
   const names = (table.sd?.columns ?? []).map((column) => column.name);
   try {
-    for await (const batch of queryRows(context, transaction, leg.analysis, signal)) {
-      enforce(table, leg.checks, batch.children.slice(shape.written.length));
+    for await (const batch of batches) {
       let dynamicKey = names.length;
       const keys = shape.partition.map((value) => value ?? batch.children[dynamicKey++]);
       const rows = columnsAsStruct(names, batch.children.slice(0, names.length), batch.length);

@@ -48,6 +48,7 @@ export async function runStatement(
       if (result.batches !== undefined) {
         return { ...result, batches: committing(result.batches, transaction, xlockWrite) };
       }
+      await transaction.endStatement();
       await transaction.commit(xlockWrite);
       return result;
     } catch (error) {

@@ -2,6 +2,7 @@ import { MAX_STATEMENT_ID, type OwnWrites } from '@skep/acid';
 import { type Clock, SkepError } from '@skep/core';
 import { type LockComponent, LockState, TxnType } from '@skep/rpc';
 import { distrustStatistics } from './distrust-statistics.js';
+import { type Publication, publish } from '../formats/index.js';
 import type { Services } from './services.js';
 
 /** How long a lock may be waited for, Hive's `hive.lock.numretries` and `hive.lock.sleep.between.retries`. */
@@ -30,11 +31,13 @@ type Action = () => Promise<void>;
 /** What is left to do when it is known how a statement, or the transaction, ends. */
 interface Effects {
   readonly undo: Action[];
+  /** Files of tables that are not transactional. */
+  readonly publications: Publication[];
   readonly afterStatement: Action[];
   readonly afterCommit: Action[];
 }
 
-const newEffects = (): Effects => ({ undo: [], afterStatement: [], afterCommit: [] });
+const newEffects = (): Effects => ({ undo: [], publications: [], afterStatement: [], afterCommit: [] });
 
 const firstSleepMs = 50;
 const minimumSleepCapMs = 15_000;
@@ -224,6 +227,14 @@ export class StatementTransaction {
     this.effects.afterStatement.push(action);
   }
 
+  /** Files that a table without transactions gets when the statement has succeeded, with those of its other targets. */
+  publish(publications: readonly Publication[]): void {
+    this.effects.publications.push(...publications);
+    for (const { staging } of publications) {
+      this.onRollback(async () => void (await this.services.fs.delete(staging, { recursive: true })));
+    }
+  }
+
   onCommit(action: Action): void {
     this.effects.afterCommit.push(action);
   }
@@ -236,6 +247,7 @@ export class StatementTransaction {
 
   /** The statement has succeeded: its writes stay unless the transaction is rolled back. */
   async endStatement(): Promise<void> {
+    await publish(this.services.fs, this.effects.publications);
     for (const action of this.effects.afterStatement) await action();
     this.earlier.undo.push(...this.effects.undo);
     this.earlier.afterCommit.push(...this.effects.afterCommit);

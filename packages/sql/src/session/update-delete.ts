@@ -33,16 +33,15 @@ export async function planUpdate(
 ): Promise<ChangePlan> {
   const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'update');
   const assignments = checkAssignments(table, statement.assignments);
-  const alias = statement.alias?.name ?? table.name;
   const { position } = statement;
   const columns = table.sd?.columns ?? [];
   const values = columns.map((column) => {
     const assigned = assignments.get(column.name);
-    const value = assigned ?? columnRef([alias, column.name], position);
+    const value = assigned ?? columnRef([table.name, column.name], position);
     return item(assigned === undefined ? value : castTo(value, parseTypeText(column.type)), column.name);
   });
-  const keys = table.partitionKeys.map((key) => item(columnRef([alias, key.name], position), key.name));
-  const rowId = item(columnRef([alias, 'ROW__ID'], position), rowIdAlias);
+  const keys = table.partitionKeys.map((key) => item(columnRef([table.name, key.name], position), key.name));
+  const rowId = item(columnRef([table.name, 'ROW__ID'], position), rowIdAlias);
   const rows = selectQuery([...values, ...keys, rowId], targetTable(statement, table), statement.where, position);
   const names = [...columns, ...table.partitionKeys].map((column) => column.name);
   const { query, checks } = withConstraintColumns(table, rows, [...names, rowIdAlias]);
@@ -57,10 +56,9 @@ export async function planDelete(
   text: string,
 ): Promise<ChangePlan> {
   const table = await requireFullAcid(context, await resolveTable(context, statement.table), 'delete');
-  const alias = statement.alias?.name ?? table.name;
   const { position } = statement;
-  const keys = table.partitionKeys.map((key) => item(columnRef([alias, key.name], position), key.name));
-  const rowId = item(columnRef([alias, 'ROW__ID'], position), rowIdAlias);
+  const keys = table.partitionKeys.map((key) => item(columnRef([table.name, key.name], position), key.name));
+  const rowId = item(columnRef([table.name, 'ROW__ID'], position), rowIdAlias);
   const query = selectQuery([...keys, rowId], targetTable(statement, table), statement.where, position);
   return { table, analysis: await analyzeInSession(context, query, text), checks: [] };
 }
@@ -172,7 +170,6 @@ function targetTable(statement: UpdateStatement | DeleteStatement, table: Table)
   return {
     kind: 'table',
     table: { database: name(table.database), name: name(table.name), position },
-    ...(statement.alias === undefined ? {} : { alias: statement.alias }),
     position,
   };
 }
@@ -241,7 +238,7 @@ export function checkAssignments(table: Table, assignments: readonly Assignment[
         position,
       });
     }
-    if (values.has(name)) throw new SemanticError(10036, `Duplicate column name: ${name} in SET`, { position });
+    // Of a column that is set twice the last value counts (recorded of Hive 4.0.1).
     values.set(name, value.kind === 'default' ? defaultOf(table, name, position) : value);
   }
   return values;
