@@ -27,8 +27,15 @@ export class ExplicitTransaction implements OpenTransaction {
     private readonly readOnly: boolean,
   ) {}
 
-  static async start(context: SessionContext, readOnly: boolean): Promise<ExplicitTransaction> {
-    return new ExplicitTransaction(context, await open(context), readOnly);
+  /** `snapshot`: taken now, so that the transaction keeps its id; else with the first statement. */
+  static async start(
+    context: SessionContext,
+    readOnly: boolean,
+    { snapshot = false }: { readonly snapshot?: boolean } = {},
+  ): Promise<ExplicitTransaction> {
+    const transaction = await open(context);
+    if (snapshot) await transaction.takeSnapshot();
+    return new ExplicitTransaction(context, transaction, readOnly);
   }
 
   get txnId(): bigint {

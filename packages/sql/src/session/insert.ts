@@ -1,7 +1,14 @@
 import type { StructVector } from '@skep/orc';
 import type { Constraint } from '@skep/rpc';
 import { DataOperation, type Partition, type Table } from '@skep/rpc';
-import type { InsertDirectory, InsertStatement, InsertTable, InsertTarget, MultiInsertStatement, Query } from '../parse/ast.js';
+import type {
+  InsertDirectory,
+  InsertStatement,
+  InsertTable,
+  InsertTarget,
+  MultiInsertStatement,
+  Query,
+} from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
 import { directoryShape } from './insert-directory.js';
@@ -123,7 +130,10 @@ function partitionName(shape: InsertShape): string | undefined {
   return nameOf(shape.table, shape.partition.map(String));
 }
 
-export function writeEntity(leg: Pick<PreparedInsert, 'shape' | 'overwrite'>, overwriting: WriteKind = 'insert-overwrite'): WriteEntity {
+export function writeEntity(
+  leg: Pick<PreparedInsert, 'shape' | 'overwrite'>,
+  overwriting: WriteKind = 'insert-overwrite',
+): WriteEntity {
   const name = partitionName(leg.shape);
   return {
     table: leg.shape.table,
@@ -143,6 +153,13 @@ async function prepareInsert(
   refuseViews(table, target);
   const nonstrict = context.conf.get('hive.exec.dynamic.partition.mode') !== 'strict';
   const shape = insertShape(table, target, nonstrict);
+  if (shape.dynamicKeys.length > 0 && !context.conf.getBoolean('hive.exec.dynamic.partition')) {
+    throw new SemanticError(
+      10095,
+      'Dynamic partition is disabled. Either enable it by setting hive.exec.dynamic.partition=true or specify partition column values',
+      { position: target.position },
+    );
+  }
   const source = resolveDefaults(shape, query);
   // Analysed by itself first: its columns are counted, and its errors speak of the user's own text.
   const counted = await analyzeInSession(context, source, text);

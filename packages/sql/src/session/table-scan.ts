@@ -148,7 +148,7 @@ async function prepareSplits(
 }
 
 /** The partitions of a table; `[undefined]` for one that has no partition columns. */
-async function partitionsOf(context: SessionContext, table: Table): Promise<(Partition | undefined)[]> {
+export async function partitionsOf(context: SessionContext, table: Table): Promise<(Partition | undefined)[]> {
   if (table.partitionKeys.length === 0) return [undefined];
   const { partitions } = await context.services.catalog.getPartitions({
     database: table.database,
@@ -172,7 +172,7 @@ export async function readPartitions(
     .map((partition) => nameOf(table, partition.values));
 }
 
-function partitionMayMatch(table: Table, partition: Partition, predicate: readonly Sarg[]): boolean {
+export function partitionMayMatch(table: Table, partition: Partition, predicate: readonly Sarg[]): boolean {
   return mayMatch(predicate, (column) => {
     const index = table.partitionKeys.findIndex((key) => key.name === column);
     if (index < 0) return undefined;
@@ -233,7 +233,7 @@ function estimate(
 }
 
 /** The conditions of which the files know something. */
-const fileSarg = (schema: TypeDescription, predicate: readonly Sarg[]): Sarg => ({
+export const fileSarg = (schema: TypeDescription, predicate: readonly Sarg[]): Sarg => ({
   op: 'and',
   children: fileConjuncts(predicate, (column) => schema.fieldNames.includes(column.split('.')[0])),
 });
@@ -311,7 +311,7 @@ function virtualColumn(name: string, schema: TypeDescription, batch: AcidBatch, 
   }
 }
 
-function rowIdVector(batch: AcidBatch): StructVector {
+export function rowIdVector(batch: AcidBatch): StructVector {
   const { length, rowIds } = batch;
   if (rowIds === undefined) {
     const type = toTypeDescription(parseTypeName('struct<writeid:bigint,bucketid:int,rowid:bigint>'));
