@@ -14,7 +14,18 @@ export {
   substitute,
 } from './parse/index.js';
 export * from './query.js';
+export type { IncomingColumn } from './session/incoming-rows.js';
 export type { ResultColumn, StatementResult, WriteCounts } from './session/result.js';
 export type { ProgressFigures } from './session/scan-progress.js';
 export type { Identity, Services } from './session/services.js';
 export { Session, type Variables } from './session/session.js';
+export { type SplitScanOptions, scanTableSplit, type TableSplit } from './session/split-scan.js';
+export { readableFormat, tableSchema } from './session/table-scan.js';
+export {
+  hasRowIds,
+  type RowChanges,
+  TableSession,
+  type TableSnapshot,
+  type WriteOutcome,
+  type WriteTarget,
+} from './session/table-session.js';
