@@ -9,13 +9,17 @@ import { type Database, openDatabase } from '@skep/metadb';
 import { TestDatabase } from '@skep/metadb/testing';
 import { parseType, type StructVector, vectorOf, vectorValue } from '@skep/orc';
 import {
+  bindService,
   type Compaction,
   type CompactionService,
+  CompactionServiceService,
   CompactionType,
+  connect,
   DataOperation,
   type LockService,
   Partition,
   StorageDescriptor,
+  serve,
   Table,
   type TransactionService,
   TxnType,
@@ -65,6 +69,18 @@ const migrationsOf = (folder: string) => [
   ...compactorMigrations,
 ];
 
+async function overGrpc(queue: CompactionService) {
+  const server = await serve([bindService(CompactionServiceService, queue)]);
+  const connection = connect(CompactionServiceService, server.address);
+  return {
+    compactions: connection.service as CompactionService,
+    async hangUp() {
+      connection.close();
+      await server.close(500);
+    },
+  };
+}
+
 export type Row = readonly [a: number, b: string | null];
 export type RowId = readonly [writeId: bigint, bucket: number, rowId: bigint];
 
@@ -96,6 +112,7 @@ export class World {
     readonly fs: FileSystem,
     conf: CompactorConf,
     private readonly isOwner: boolean,
+    private readonly hangUp: (() => Promise<void>) | undefined,
   ) {
     const log = (message: string) => this.logged.push(message);
     const identity = { user: 'u', host: 'here', agentInfo: currentAgentInfo(), version: '4.0.1' };
@@ -120,14 +137,18 @@ export class World {
     const locks: LockService = new LockManager({ db, clock, txns: () => txns });
     const retention = { succeeded: 3, failed: 3, refused: 3, didNotInitiate: 2, timeoutMs: 7 * 24 * 3_600_000 };
     const poolTimeoutMs = 12 * 3_600_000;
-    const compactions = new CompactionQueue({ db, clock, poolTimeoutMs, retention, txns: () => txns });
+    const queue = new CompactionQueue({ db, clock, poolTimeoutMs, retention, txns: () => txns });
+    const { compactions, hangUp } = options.overGrpc
+      ? await overGrpc(queue)
+      : { compactions: queue, hangUp: undefined };
     const fs = localFileSystem({ durable: false });
     const conf = { ...DEFAULT_COMPACTOR_CONF, ...options.conf };
     const isOwner = options.folder === undefined;
-    return new World(folder, db, clock, txns, locks, new Catalog(db), compactions, fs, conf, isOwner);
+    return new World(folder, db, clock, txns, locks, new Catalog(db), compactions, fs, conf, isOwner, hangUp);
   }
 
   async close(): Promise<void> {
+    await this.hangUp?.();
     await this.db.close();
     if (this.isOwner) rmSync(this.folder, { recursive: true });
   }

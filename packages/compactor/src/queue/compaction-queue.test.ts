@@ -23,10 +23,14 @@ const ended = (id: bigint, state: CompactionState, errorMessage = '') =>
   w.compactions.finishCompaction({ id, state, errorMessage });
 const only = async (): Promise<Compaction> => (await w.show())[0];
 
-describe.each(DATABASES)('the compaction queue on %s', (_, urlOf) => {
+const CASES = DATABASES.flatMap(([on, urlOf]) =>
+  (['in process', 'over gRPC'] as const).map((how) => ({ on, urlOf, how })),
+);
+
+describe.each(CASES)('the compaction queue $how on $on', ({ urlOf, how }) => {
   beforeEach(async () => {
     const url = await urlOf();
-    w = await World.open(url === undefined ? {} : { url });
+    w = await World.open({ ...(url === undefined ? {} : { url }), overGrpc: how === 'over gRPC' });
   });
 
   describe('a request', () => {
