@@ -7,12 +7,14 @@ import { nowSeconds, resolveTable, type SessionContext, toRecord } from './conte
 import { convertToAcid } from './convert-table.js';
 import { constraintOf, fieldOf } from './create-table.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
+import { exchangePartition } from './exchange-partition.js';
 import { resolveFormat } from './file-format.js';
 import { databaseLock, isFullAcid, isTransactional, type WriteKind } from './lock-plan.js';
 import { addPartitions, dropPartitions, renamePartition } from './partition-statements.js';
 import { nameOf, requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
+import { setSkewed } from './skewed.js';
 import { done } from './text-result.js';
 import { validateTransactional } from './transactional-rules.js';
 import { checkTypeChange } from './type-change.js';
@@ -32,7 +34,12 @@ export async function alterTable(
       return await compactStatement(
         context,
         statement,
-        { type: 'major', wait: true, properties: [], orderBy: [] },
+        {
+          type: 'major',
+          wait: !context.conf.getBoolean('hive.transactional.concatenate.noblock'),
+          properties: [],
+          orderBy: [],
+        },
         signal,
       );
     case 'add-partitions':
@@ -42,6 +49,8 @@ export async function alterTable(
     case 'rename-partition':
       if (statement.partition === undefined) throw new UnsupportedError('RENAME TO PARTITION without a partition');
       return await renamePartition(context, statement.table, statement.partition, action.to, signal);
+    case 'exchange-partition':
+      return await exchangePartition(context, statement.table, action, signal);
     case 'touch':
     case 'update-columns':
       await resolveTable(context, statement.table);
@@ -194,6 +203,14 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
     case 'set-location':
       if (after.sd !== undefined) after.sd.location = action.location;
       return touched(context, after);
+    case 'skewed-by':
+    case 'not-skewed':
+    case 'not-stored-as-directories': {
+      if (after.sd === undefined) return after;
+      if (action.kind === 'not-stored-as-directories') after.sd.storedAsSubDirectories = false;
+      else setSkewed(after.sd, action.kind === 'skewed-by' ? action.skewedBy : undefined);
+      return touched(context, after);
+    }
     case 'clustered-by':
     case 'into-buckets':
     case 'not-clustered':

@@ -8,6 +8,7 @@ import type { LockSettings } from './lock-plan.js';
 import type { OpenTransaction } from './planned-statement.js';
 import type { ScanProgress } from './scan-progress.js';
 import type { Services } from './services.js';
+import type { TemporaryTables } from './temporary-tables.js';
 
 /** What every statement of a session works with. */
 export interface SessionContext {
@@ -16,6 +17,8 @@ export interface SessionContext {
   readonly engine: QueryEngine;
   /** Of the statement that runs. */
   readonly progress: ScanProgress;
+  /** The session's own tables. */
+  readonly temporary: TemporaryTables;
   currentDatabase: string;
   /** False after SET AUTOCOMMIT FALSE: queries and writes begin a transaction that COMMIT ends. */
   autocommit: boolean;

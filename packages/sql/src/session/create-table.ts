@@ -20,12 +20,13 @@ import {
   type SessionContext,
   toRecord,
 } from './context.js';
-import { MetaError, SemanticError, UnsupportedError } from './errors.js';
+import { MetaError, SemanticError } from './errors.js';
 import { resolveFormat } from './file-format.js';
-import { databaseLock } from './lock-plan.js';
+import { databaseLock, isTransactional } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { analyzeInSession } from './select.js';
+import { setSkewed } from './skewed.js';
 import { validateTransactional } from './transactional-rules.js';
 
 /** CREATE TABLE with columns, or LIKE another table (CREATE TABLE AS SELECT is a write: insert.ts). */
@@ -48,8 +49,8 @@ export async function createTable(
         reads: [],
         writes: [],
         otherLocks: [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)],
-        run: async () => {
-          if (existing !== undefined) {
+        run: async ({ txnId }) => {
+          if (existing !== undefined && hides(context, statement, existing)) {
             if (statement.ifNotExists) return { messages: [] };
             throw alreadyExists(database, existing.name);
           }
@@ -57,8 +58,9 @@ export async function createTable(
             statement.like === undefined
               ? await defineTable(context, statement, text)
               : await copyDefinition(context, statement, await resolveTable(context, statement.like));
+          if (statement.temporary && statement.location === undefined) placeTemporary(context, table, txnId);
           await context.services.fs.mkdirs(table.sd?.location ?? '');
-          await context.services.catalog.createTable({ table });
+          await registerTable(context, statement, table);
           return { messages: [] };
         },
       };
@@ -67,7 +69,30 @@ export async function createTable(
   );
 }
 
-const defaultFormat = (context: SessionContext): string => context.conf.get('hive.default.fileformat') ?? 'TextFile';
+function defaultFormat({ conf }: SessionContext, { external }: CreateTableStatement): string {
+  const ofManaged = conf.get('hive.default.fileformat.managed') ?? 'none';
+  if (!external && ofManaged.toLowerCase() !== 'none') return ofManaged;
+  return conf.get('hive.default.fileformat') ?? 'TextFile';
+}
+
+/** A temporary table may have the name of another table, and hides it. */
+export const hides = (context: SessionContext, statement: CreateTableStatement, existing: Table): boolean =>
+  !statement.temporary || context.temporary.has(existing.database, existing.name);
+
+/** The files of a session's own table are apart from those of a table that may have its name. */
+export function placeTemporary(context: SessionContext, table: Table, txnId: bigint): void {
+  if (table.sd === undefined) return;
+  table.sd.location = `${context.services.warehouse}/_tmp_space.db/${txnId}/${table.name}`;
+}
+
+export async function registerTable(
+  context: SessionContext,
+  statement: Pick<CreateTableStatement, 'temporary'>,
+  table: Table,
+): Promise<void> {
+  if (statement.temporary) context.temporary.add(table);
+  else await context.services.catalog.createTable({ table });
+}
 
 export const alreadyExists = (database: string, table: string): MetaError =>
   new MetaError(`AlreadyExistsException(message:Table hive.${database}.${table} already exists)`);
@@ -82,11 +107,9 @@ export async function defineTable(
   text: string,
   columns?: readonly FieldSchema[],
 ): Promise<Table> {
-  if (statement.temporary) throw new UnsupportedError('CREATE TEMPORARY TABLE');
-  if (statement.skewedBy !== undefined) throw new UnsupportedError('SKEWED BY');
   const { services } = context;
   const { database, table: name } = qualify(context, statement.table);
-  const format = resolveFormat(statement.storage, statement.rowFormat, defaultFormat(context));
+  const format = resolveFormat(statement.storage, statement.rowFormat, defaultFormat(context, statement));
   const partitionKeys = statement.partitionedBy.map((key): FieldSchema => {
     if (key.type === undefined) {
       const column = columns?.find((c) => c.name === key.name.name.toLowerCase());
@@ -131,12 +154,14 @@ export async function defineTable(
     }),
     constraints: constraintsOf(statement, database, name, text, services.clock.now()),
   });
+  if (table.sd !== undefined) setSkewed(table.sd, statement.skewedBy);
   for (const bucketColumn of table.sd?.bucketColumns ?? []) {
     if (!own.some((c) => c.name === bucketColumn)) {
       throw new SemanticError(10002, `Invalid column reference '${bucketColumn}'`);
     }
   }
   table.parameters = { ...validateTransactional(table), ...initialStatistics(context, table) };
+  validateManaged(context, table);
   return table;
 }
 
@@ -155,13 +180,22 @@ function applyDefaults(
     if (statement.transactional && !isOrc) parameters.transactional_properties ??= 'insert_only';
     return;
   }
-  if (!managed) return;
+  if (!managed || (context.conf.getBoolean('hive.create.as.external.legacy') && !statement.managed)) return;
   if (isOrc && unsorted && (context.conf.getBoolean('hive.create.as.acid') || statement.managed)) {
     parameters.transactional = 'true';
   } else if (context.conf.getBoolean('hive.create.as.insert.only')) {
     parameters.transactional = 'true';
     parameters.transactional_properties = 'insert_only';
   }
+}
+
+/** hive.strict.managed.tables (HiveStrictManagedUtils.validateStrictManagedTable). */
+function validateManaged({ conf }: SessionContext, table: Table): void {
+  if (!conf.getBoolean('hive.strict.managed.tables')) return;
+  if (table.tableType !== 'MANAGED_TABLE' || isTransactional(table)) return;
+  throw new MetaError(
+    `Table ${table.database}.${table.name} failed strict managed table checks due to the following reason: Table is marked as a managed table but is not transactional.`,
+  );
 }
 
 /** The basic statistics of a table without rows (StatsSetupConst); a partitioned table has none of its own. */
@@ -229,7 +263,7 @@ async function copyDefinition(context: SessionContext, statement: CreateTableSta
   const keep = isView ? [] : Object.entries(like.parameters).filter(([key]) => !notCopied.has(key));
   const format =
     isView || statement.storage !== undefined
-      ? resolveFormat(statement.storage, statement.rowFormat, defaultFormat(context))
+      ? resolveFormat(statement.storage, statement.rowFormat, defaultFormat(context, statement))
       : undefined;
   const copy = Table.fromPartial({
     ...like,
@@ -261,6 +295,7 @@ async function copyDefinition(context: SessionContext, statement: CreateTableSta
     copy.parameters.EXTERNAL = 'TRUE';
   }
   copy.parameters = { ...validateTransactional(copy), ...initialStatistics(context, copy) };
+  validateManaged(context, copy);
   return copy;
 }
 

@@ -3,7 +3,7 @@ import { type FieldSchema, LockType, type Table } from '@skep/rpc';
 import type { FileSystem } from '@skep/storage';
 import type { CreateTableStatement } from '../parse/ast.js';
 import { findTable, qualify, requireDatabase, type SessionContext } from './context.js';
-import { alreadyExists, defineTable } from './create-table.js';
+import { alreadyExists, defineTable, hides, placeTemporary, registerTable } from './create-table.js';
 import { withoutAccurateStatistics } from './distrust-statistics.js';
 import { SemanticError } from './errors.js';
 import { databaseLock } from './lock-plan.js';
@@ -27,7 +27,7 @@ export async function createTableAsSelect(
   const { database, table: name } = qualify(context, statement.table);
   return await runStatement(
     context,
-    async () => {
+    async ({ txnId }) => {
       if (statement.table.database !== undefined) await requireDatabase(context, statement.table.database);
       const existing = await findTable(context, database, name);
       const analysis = await analyzeInSession(context, query, text);
@@ -36,18 +36,20 @@ export async function createTableAsSelect(
       );
       refuseVoid(columns);
       const table = await defineTable(context, statement, text, columns);
+      if (statement.temporary && statement.location === undefined) placeTemporary(context, table, txnId);
       return {
         reads: analysis.reads,
         writes: [{ table, kind: 'ctas' }],
         otherLocks: [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)],
         run: async (transaction) => {
-          if (existing !== undefined) {
+          if (existing !== undefined && hides(context, statement, existing)) {
             if (statement.ifNotExists) return done;
             throw alreadyExists(database, name);
           }
           return await writeNewTable(
             context,
             transaction,
+            statement,
             table,
             columns,
             queryRows(context, transaction, analysis, signal),
@@ -63,6 +65,7 @@ export async function createTableAsSelect(
 async function writeNewTable(
   context: SessionContext,
   transaction: StatementTransaction,
+  statement: CreateTableStatement,
   table: Table,
   columns: readonly FieldSchema[],
   batches: AsyncIterable<StructVector>,
@@ -87,7 +90,10 @@ async function writeNewTable(
       const keys = table.partitionKeys.map((key) => batch.children[positionOf(key.name)]);
       await writer.write(rows, batch.length, keys);
     }
-    await catalog.createTable({ table: { ...table, parameters: withoutAccurateStatistics(table.parameters) } });
+    await registerTable(context, statement, {
+      ...table,
+      parameters: withoutAccurateStatistics(table.parameters),
+    });
     transaction.onRollback(async () => {
       await catalog.dropTable({ database: table.database, name: table.name });
       await writer.abort();

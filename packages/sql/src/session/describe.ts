@@ -6,6 +6,7 @@ import {
   type StorageDescriptor,
   type Table,
 } from '@skep/rpc';
+import { skewedOf } from './skewed.js';
 
 /** A row of DESCRIBE: three columns of text, padded as Hive pads them. */
 export type DescribeRow = readonly [string, string, string];
@@ -15,7 +16,7 @@ const pad = (text: string): string => text.padEnd(width);
 const blank: DescribeRow = ['', ' ', ' '];
 const heading = (text: string): DescribeRow => [text, ' ', ' '];
 const field = (name: string, value: string): DescribeRow => [pad(name), pad(value), ' '];
-const columnHeader: DescribeRow = [pad('# col_name'), pad('data_type'), pad('comment')];
+const columnHeader: DescribeRow = [`# ${pad('col_name')}`, pad('data_type'), pad('comment')];
 const columnRow = (column: FieldSchema): DescribeRow => [pad(column.name), pad(column.type), pad(column.comment ?? '')];
 
 /** DESCRIBE t: all columns, the partition columns once more below (org.apache.hadoop.hive.ql.ddl.table.info.desc). */
@@ -116,6 +117,7 @@ function storageDetails(sd: StorageDescriptor, tableType: string): DescribeRow[]
             'Sort Columns:',
             `[${sd.sortColumns.map((s) => `Order(col:${s.column}, order:${s.order})`).join(', ')}]`,
           ),
+          ...skewedDetails(sd),
         ]),
     ...(serdeParameters.length === 0
       ? []
@@ -123,6 +125,16 @@ function storageDetails(sd: StorageDescriptor, tableType: string): DescribeRow[]
           heading('Storage Desc Params:'),
           ...serdeParameters.map(([name, value]): DescribeRow => ['', pad(name), pad(escapeJava(value))]),
         ]),
+  ];
+}
+
+function skewedDetails(sd: StorageDescriptor): DescribeRow[] {
+  const skewed = skewedOf(sd);
+  if (skewed === undefined) return [];
+  return [
+    ...(sd.storedAsSubDirectories ? [field('Stored As SubDirectories:', 'Yes')] : []),
+    field('Skewed Columns:', `[${skewed.columns.join(', ')}]`),
+    field('Skewed Values:', `[${skewed.values.map((value) => `[${value.join(', ')}]`).join(', ')}]`),
   ];
 }
 

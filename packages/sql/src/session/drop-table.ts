@@ -48,9 +48,13 @@ export async function dropTable(
             table.partitionKeys.length === 0
               ? { partitions: [] }
               : await catalog.getPartitions({ database, table: name, names: [] });
+          const isTemporary = context.temporary.has(database, name);
           await catalog.dropTable({ database, name });
-          await txns.forgetResource({ database, table: name, partitions: [] });
-          await compactions.forgetCompactions({ database, table: name, partitions: [] });
+          // The services know a session's own table by the name of the table that it hides, if any.
+          if (!isTemporary) {
+            await txns.forgetResource({ database, table: name, partitions: [] });
+            await compactions.forgetCompactions({ database, table: name, partitions: [] });
+          }
           if (table.tableType !== 'MANAGED_TABLE') return done;
           const root = table.sd?.location ?? '';
           const outside = partitions

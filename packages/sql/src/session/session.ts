@@ -22,6 +22,7 @@ import { select } from './select.js';
 import type { Services } from './services.js';
 import { resetStatement, setStatement } from './settings.js';
 import { show } from './show.js';
+import { TemporaryTables } from './temporary-tables.js';
 import { done, textResult } from './text-result.js';
 import { enterTransaction, transactionStatement } from './transaction-statements.js';
 import { truncate } from './truncate.js';
@@ -47,8 +48,10 @@ export class Session {
     readonly variables: Variables = { hivevar: new Map(), env: {} },
     engine: QueryEngine = new QueryEngine(conf),
   ) {
+    const temporary = new TemporaryTables();
     this.context = {
-      services,
+      services: { ...services, catalog: temporary.over(services.catalog) },
+      temporary,
       conf,
       engine,
       progress: new ScanProgress(),
@@ -88,6 +91,7 @@ export class Session {
     this.context.transaction = undefined;
     try {
       await transaction?.rollback();
+      await this.context.temporary.close(this.context.services.fs);
     } finally {
       await this.context.engine.close();
     }
@@ -95,7 +99,7 @@ export class Session {
 
   private substitute(text: string): string {
     if (!text.includes('${') || !this.conf.getBoolean('hive.variable.substitute')) return text;
-    return substitute(text, (name) => this.lookup(name));
+    return substitute(text, (name) => this.lookup(name), this.conf.getInt('hive.variable.substitute.depth'));
   }
 
   private lookup(name: string): string | undefined {

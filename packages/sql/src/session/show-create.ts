@@ -1,5 +1,6 @@
-import { Constraint_Kind, type Table } from '@skep/rpc';
+import { Constraint_Kind, type StorageDescriptor, type Table } from '@skep/rpc';
 import { sortedEntries } from './describe.js';
+import { skewedOf } from './skewed.js';
 
 /** Parameters that the metastore keeps for itself (org.apache.hadoop.hive.ql.ddl.table.create.show). */
 const ownParameters = new Set([
@@ -16,13 +17,13 @@ const ownParameters = new Set([
 ]);
 
 /** SHOW CREATE TABLE, a row a line. */
-export function showCreateTable(table: Table): string[] {
+export function showCreateTable(table: Table, temporary = false): string[] {
   if (table.tableType === 'VIRTUAL_VIEW') {
     return [`CREATE VIEW \`${table.name}\` AS ${table.viewExpandedText ?? table.viewOriginalText}`];
   }
   const sd = table.sd;
   if (sd === undefined) return [];
-  const external = table.tableType === 'EXTERNAL_TABLE' ? 'EXTERNAL ' : '';
+  const external = temporary ? 'TEMPORARY ' : table.tableType === 'EXTERNAL_TABLE' ? 'EXTERNAL ' : '';
   const lines = [
     `CREATE ${external}TABLE \`${table.name}\`(`,
     ...sd.columns.map((column, i) => `  ${columnText(column)}${i === sd.columns.length - 1 ? ')' : ', '}`),
@@ -47,6 +48,7 @@ export function showCreateTable(table: Table): string[] {
     }
     lines.push(`INTO ${sd.numBuckets} BUCKETS`);
   }
+  lines.push(...skewedLines(sd));
   lines.push('ROW FORMAT SERDE ', `  ${quoted(sd.serde?.serializationLib ?? '')} `);
   const serdeParameters = sortedEntries(sd.serde?.parameters ?? {});
   if (serdeParameters.length > 0) lines.push('WITH SERDEPROPERTIES ( ', ...propertyLines(serdeParameters, ') '));
@@ -55,6 +57,17 @@ export function showCreateTable(table: Table): string[] {
   const parameters = sortedEntries(table.parameters).filter(([name]) => !ownParameters.has(name));
   lines.push('TBLPROPERTIES (', ...propertyLines(parameters, ')'));
   return [...lines, ...constraintLines(table)];
+}
+
+function skewedLines(sd: StorageDescriptor): string[] {
+  const skewed = skewedOf(sd);
+  if (skewed === undefined) return [];
+  const values = skewed.values.map((value) => `(${value.map(quoted).join(',')})`);
+  return [
+    `SKEWED BY (${skewed.columns.map((name) => `\`${name}\``).join(',')})`,
+    `  ON (${values.join(',')})`,
+    ...(sd.storedAsSubDirectories ? ['  STORED AS DIRECTORIES'] : []),
+  ];
 }
 
 const columnText = (column: { name: string; type: string; comment?: string | undefined }): string =>

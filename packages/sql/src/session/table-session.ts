@@ -23,6 +23,7 @@ import { planTableSplits, type TableSplit } from './split-scan.js';
 import type { StatementTransaction } from './statement-transaction.js';
 import { readPartitions } from './table-scan.js';
 import { TableWriter } from './table-writer.js';
+import { TemporaryTables } from './temporary-tables.js';
 import { requireFullAcid } from './update-delete.js';
 import { columnsAsStruct } from './write-rows.js';
 
@@ -74,6 +75,7 @@ export class TableSession {
       conf,
       engine,
       progress: new ScanProgress(),
+      temporary: new TemporaryTables(),
       currentDatabase: 'default',
       autocommit: true,
     };
