@@ -1,0 +1,201 @@
+import { getAcidState } from '@skep/acid';
+import { Cleaner, type CompactorServices, recoverAbandoned, Worker } from '@skep/compactor';
+import { ValidTxnList, ValidWriteIdList } from '@skep/core';
+import type { Database } from '@skep/metadb';
+import { CompactionType, type Table } from '@skep/rpc';
+import type { FileSystem } from '@skep/storage';
+import { type History, type Place, placeName } from './history.js';
+import type { Simulation } from './simulation.js';
+import { isInsertOnly, readRows } from './table-rows.js';
+
+interface Folder {
+  readonly place: Place;
+  readonly name: string;
+  readonly table: Table;
+  readonly location: string;
+}
+
+const MANY_ROUNDS = 30;
+
+/**
+ * All clients and compactors are gone, and time has passed: nothing of them may be left in the way; every file is either of the
+ * current state, or obsolete, or of an aborted transaction; and after a last compaction and cleaning only the current
+ * ones remain.
+ */
+export async function checkEnd(
+  sim: Simulation,
+  db: Database,
+  history: History,
+  services: CompactorServices,
+  files: FileSystem,
+): Promise<void> {
+  const patient = { ...services, conf: { ...services.conf, abortedTxnThreshold: 0, abortedTxnTimeThresholdMs: 0 } };
+  await keepHouse(patient);
+  await nothingHeld(sim, db);
+  const folders = await allFolders(patient);
+  await accountForFiles(sim, patient, files, folders, history);
+  await rowsAreRight(sim, history, patient, files, folders, 'at the end');
+  await compactAll(sim, patient, folders);
+  await rowsAreRight(sim, history, patient, files, folders, 'after the last compaction');
+  for (const folder of folders) await onlyCurrent(sim, patient, files, folder);
+  await nothingKept(sim, db, history);
+}
+
+async function keepHouse(services: CompactorServices): Promise<void> {
+  await services.txns.runHousekeeping({ abortDeadHolders: true });
+  await services.locks.removeExpiredLocks({});
+  await services.compactions.revokeWorkers({ host: '', aliveWorkerIds: [], olderThanMs: 1n });
+  await recoverAbandoned(services);
+}
+
+async function rowsOf(db: Database, sql: string): Promise<string[]> {
+  const rows = await db.read((tx) => tx.all(sql));
+  return rows.map((row) => Object.values(row).join(' '));
+}
+
+async function nothingHeld(sim: Simulation, db: Database): Promise<void> {
+  const locks = await rowsOf(db, 'SELECT HL_LOCK_EXT_ID, HL_TXNID, HL_DB, HL_TABLE, HL_LOCK_STATE FROM HIVE_LOCKS');
+  if (locks.length > 0) sim.violated(`locks are left: ${locks.join('; ')}`);
+  const open = await rowsOf(db, "SELECT TXN_ID FROM TXNS WHERE TXN_STATE = 'o'");
+  if (open.length > 0) sim.violated(`transactions are left open: ${open.join('; ')}`);
+  const levels = await rowsOf(db, 'SELECT MHL_TXNID FROM MIN_HISTORY_LEVEL');
+  if (levels.length > 0) sim.violated(`MIN_HISTORY_LEVEL has rows of ended transactions: ${levels.join('; ')}`);
+  const working = await rowsOf(db, "SELECT CQ_ID, CQ_WORKER_ID FROM COMPACTION_QUEUE WHERE CQ_STATE = 'w'");
+  if (working.length > 0) sim.violated(`compactions are with Workers that are gone: ${working.join('; ')}`);
+}
+
+async function allFolders({ catalog }: CompactorServices): Promise<Folder[]> {
+  const folders: Folder[] = [];
+  for (const name of ['t', 'u', 'm']) {
+    const { table } = await catalog.getTable({ database: 'default', name });
+    if (table === undefined) continue;
+    const root = table.sd?.location ?? '';
+    if (table.partitionKeys.length === 0) folders.push({ place: { table: name }, name, table, location: root });
+    const { partitions } = await catalog.getPartitions({ database: 'default', table: name, names: [] });
+    for (const { values, sd } of partitions) {
+      const place = { table: name, partition: `p=${values[0]}` };
+      folders.push({ place, name: placeName(place), table, location: sd?.location ?? '' });
+    }
+  }
+  return folders;
+}
+
+async function listsOf({ txns }: CompactorServices, table: string) {
+  const { validTxns } = await txns.getValidTxns({});
+  const answer = await txns.getValidWriteIds({ tables: [`default.${table}`], validTxns });
+  return { validTxns, validWriteIds: answer.validWriteIds[0] };
+}
+
+async function stateOf(services: CompactorServices, files: FileSystem, folder: Folder) {
+  const lists = await listsOf(services, folder.place.table);
+  const insertOnly = isInsertOnly(folder.table);
+  const txns = ValidTxnList.parse(lists.validTxns);
+  const state = await getAcidState(files, folder.location, ValidWriteIdList.parse(lists.validWriteIds), txns, { insertOnly });
+  const children = (await files.stat(folder.location)) === undefined ? [] : await files.list(folder.location);
+  const current = [...state.deltas.map((delta) => delta.path), ...(state.base === undefined ? [] : [state.base.path])];
+  return { state, children: children.map((child) => child.path), current, lists };
+}
+
+async function accountForFiles(
+  sim: Simulation,
+  services: CompactorServices,
+  files: FileSystem,
+  folders: readonly Folder[],
+  history: History,
+): Promise<void> {
+  for (const folder of folders) {
+    const { state, children, current, lists } = await stateOf(services, files, folder);
+    const known = new Set([...current, ...state.obsolete, ...state.aborted]);
+    for (const path of children.filter((child) => !known.has(child))) {
+      sim.violated(`${path} is of nobody: neither current nor obsolete nor aborted by ${lists.validTxns} ${lists.validWriteIds}`);
+    }
+  }
+  const listed = new Set(folders.map((folder) => folder.location));
+  for (const entry of await files.list('file:/w/t')) {
+    const isDropped = history.dropped.has(`t/${entry.name}`);
+    // A client that was killed between mkdirs and addPartitions leaves an empty folder.
+    const isEmpty = entry.isDirectory && (await files.list(entry.path)).length === 0;
+    if (!listed.has(entry.path) && !isDropped && !isEmpty) sim.violated(`${entry.path} is of no partition`);
+  }
+}
+
+async function rowsAreRight(
+  sim: Simulation,
+  history: History,
+  services: CompactorServices,
+  files: FileSystem,
+  folders: readonly Folder[],
+  when: string,
+): Promise<void> {
+  for (const { location, table, name } of folders) {
+    if (history.dropped.has(name)) continue;
+    const lists = await listsOf(services, table.name);
+    const rows = await readRows(files, location, lists, table);
+    const found = rows.map(({ row }) => row).sort((a, b) => a - b);
+    const expected = await history.final(name);
+    if (found.join() !== expected.join()) {
+      sim.violated(`${when} ${name} has ${found} instead of ${expected} by ${lists.validTxns} ${lists.validWriteIds}`);
+    }
+  }
+}
+
+async function compactAll(sim: Simulation, services: CompactorServices, folders: readonly Folder[]): Promise<void> {
+  const worker = new Worker(services, 'simhost-1');
+  const cleaner = new Cleaner(services);
+  const settle = async () => {
+    for (let round = 0; round < MANY_ROUNDS; round++) {
+      const worked = await worker.runOnce();
+      await sim.delay(100_000);
+      const removed = await cleaner.runOnce();
+      const { compactions } = await services.compactions.showCompactions({ limit: 0n });
+      const isPending = compactions.some((c) => c.endMs === undefined || c.endMs === 0n);
+      if (!worked && removed === 0 && !isPending) return;
+    }
+  };
+  await settle();
+  for (const { place } of folders) {
+    await services.compactions.compact({
+      database: 'default',
+      table: place.table,
+      partition: place.partition,
+      type: CompactionType.COMPACTION_TYPE_MAJOR,
+      runAs: '',
+      properties: {},
+      initiatorId: 'end-manual',
+      initiatorVersion: '',
+      poolName: '',
+      orderBy: '',
+    });
+  }
+  await settle();
+  await sim.delay(1_000_000);
+  await keepHouse(services);
+  await settle();
+}
+
+async function onlyCurrent(
+  sim: Simulation,
+  services: CompactorServices,
+  files: FileSystem,
+  folder: Folder,
+): Promise<void> {
+  const { state, children, current } = await stateOf(services, files, folder);
+  const rest = children.filter((child) => !current.includes(child));
+  if (rest.length > 0) sim.violated(`after the last cleaning ${rest.join(', ')} is left beside ${current.join(', ')}`);
+  if (current.length > 1) sim.violated(`the last compaction left ${current.join(', ')}`);
+  if (state.originals.length > 0) sim.violated(`${folder.location} has files outside its folders`);
+}
+
+async function nothingKept(sim: Simulation, db: Database, history: History): Promise<void> {
+  const queue = await rowsOf(db, 'SELECT CQ_ID, CQ_TABLE, CQ_PARTITION, CQ_STATE, CQ_ERROR_MESSAGE FROM COMPACTION_QUEUE');
+  if (queue.length > 0) sim.violated(`the queue is not empty: ${queue.join('; ')}`);
+  const components = await db.read((tx) =>
+    tx.all<{ TXN: bigint; TBL: string; PART: string | null; OP: string; W: bigint | null }>(
+      'SELECT TC_TXNID AS TXN, TC_TABLE AS TBL, TC_PARTITION AS PART, TC_OPERATION_TYPE AS OP, TC_WRITEID AS W FROM TXN_COMPONENTS',
+    ),
+  );
+  for (const { TXN, TBL, PART, OP, W } of components) {
+    if (PART !== null && history.dropped.has(`${TBL}/${PART}`)) continue;
+    sim.violated(`the abort of txnid:${TXN} is not forgotten: it wrote ${TBL}/${PART ?? ''} (${OP}, write id ${W ?? 'none'})`);
+  }
+}

@@ -1,0 +1,45 @@
+import { Catalog } from '@skep/catalog';
+import { CompactionQueue } from '@skep/compactor';
+import { LockManager } from '@skep/lock-manager';
+import type { Database } from '@skep/metadb';
+import type { CatalogService, CompactionService, LockService, TransactionService } from '@skep/rpc';
+import { TxnManager } from '@skep/txn-manager';
+import { processDatabase } from './process-database.js';
+import type { SimProcess } from './sim-process.js';
+
+export interface SimServices {
+  readonly catalog: CatalogService;
+  readonly txns: TransactionService;
+  readonly locks: LockService;
+  readonly compactions: CompactionService;
+}
+
+/** Breaks the services of a metastore on purpose, to see that the checks notice. */
+export type Sabotage = (services: SimServices) => SimServices;
+
+export interface MetastoreOptions {
+  readonly database: Database;
+  readonly host: string;
+  readonly isAlive: (agentInfo: string) => boolean;
+  readonly sabotage?: Sabotage | undefined;
+}
+
+/** The services of one metastore process on the shared database, in memory that goes with it. */
+export function metastoreServices(process: SimProcess, options: MetastoreOptions): SimServices {
+  const db = processDatabase(process, options.database);
+  const { clock } = process;
+  const { host, isAlive, sabotage = (services) => services } = options;
+  const services: SimServices = sabotage({
+    catalog: new Catalog(db),
+    txns: new TxnManager({ db, clock, host, isAlive, locks: () => services.locks }),
+    locks: new LockManager({ db, clock, txns: () => services.txns }),
+    compactions: new CompactionQueue({
+      db,
+      clock,
+      txns: () => services.txns,
+      poolTimeoutMs: 12 * 3_600_000,
+      retention: { succeeded: 3, failed: 3, refused: 3, didNotInitiate: 2, timeoutMs: 7 * 24 * 3_600_000 },
+    }),
+  });
+  return services;
+}

@@ -1,0 +1,285 @@
+import { keepSmallFiles } from '@skep/acid';
+import { catalogMigrations } from '@skep/catalog';
+import { Cleaner, compactorMigrations, DEFAULT_COMPACTOR_CONF, Initiator, recoverAbandoned, Worker } from '@skep/compactor';
+import type { CompactorServices } from '@skep/compactor';
+import { SkepError } from '@skep/core';
+import { lockMigrations } from '@skep/lock-manager';
+import { type Database, openDatabase } from '@skep/metadb';
+import { memoryFileSystem } from '@skep/storage';
+import { txnMigrations } from '@skep/txn-manager';
+import { checkEnd } from './check-end.js';
+import { type ClientWorld, SimClient } from './client.js';
+import { createTables } from './create-tables.js';
+import { chooseFaults, type Faults, NO_FAULTS } from './faults.js';
+import { History } from './history.js';
+import { metastoreServices, type Sabotage } from './metastore-process.js';
+import { processFiles } from './process-files.js';
+import { type RunningMetastore, remoteServices } from './remote-services.js';
+import { SimProcess } from './sim-process.js';
+import { Simulation, Violation } from './simulation.js';
+
+export interface SimulateOptions {
+  readonly sabotage?: Sabotage | undefined;
+  readonly echo?: (line: string) => void;
+}
+
+export interface SimReport {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly digest: string;
+  readonly lastLines: readonly string[];
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+const HOST = 'simhost';
+const EXPECTED_IN_LOOPS = new Set(['UNREACHABLE', 'STORAGE', 'NO_SUCH_COMPACTION', 'COMPACTION_LOCK', 'COMPACTION_TXN_LOST', 'TXN_ABORTED', 'NO_SUCH_TXN']);
+
+/** One run: clients, metastores and compactors under a seed's faults, then the checks. */
+export async function simulate(seed: number, options: SimulateOptions = {}): Promise<SimReport> {
+  const sim = new Simulation(seed, options.echo);
+  const db = await openDatabase({
+    url: 'sqlite::memory:',
+    clock: { now: () => Math.floor(sim.nowMs), random: () => sim.random.next(), sleep: (ms) => sim.delay(ms) },
+    migrations: [...catalogMigrations('file:/w'), ...txnMigrations, ...lockMigrations, ...compactorMigrations],
+  });
+  const world = new SimWorld(sim, db, await History.start(sim, db), options.sabotage);
+  try {
+    await sim.run(world.live());
+  } catch (error) {
+    sim.violated(error instanceof Violation ? error.message : error instanceof Error ? `${error.stack}` : String(error));
+  } finally {
+    await db.close();
+  }
+  return { seed, violations: sim.violations, digest: sim.digest(), lastLines: sim.lastLines(300), figures: await world.figures() };
+}
+
+class SimWorld {
+  private readonly files = memoryFileSystem();
+  private readonly faults: Faults;
+  private readonly metastores: RunningMetastore[] = [];
+  private readonly processes = new Map<string, SimProcess>();
+  private readonly clientWorld: ClientWorld;
+  private readonly conf;
+  private readonly restMs: number;
+  private nextPid = 100;
+  private nextRow = 1;
+  private clientsLeft = 0;
+  private isEnding = false;
+  private readonly loops: Promise<void>[] = [];
+  private kills = 0;
+  private writers = 0;
+
+  constructor(
+    private readonly sim: Simulation,
+    private readonly db: Database,
+    private readonly history: History,
+    private readonly sabotage: Sabotage | undefined,
+  ) {
+    const { random } = sim;
+    this.faults = chooseFaults(random);
+    const isExclusive = random.chance(0.6);
+    this.clientWorld = {
+      history,
+      host: random.chance(0.7) ? HOST : 'elsewhere',
+      newRow: () => this.nextRow++,
+      settings: {
+        'hive.txn.xlock.write': String(isExclusive),
+        'hive.txn.xlock.iow': String(random.chance(0.8)),
+        'hive.lock.numretries': '12',
+      },
+    };
+    this.conf = {
+      ...DEFAULT_COMPACTOR_CONF,
+      deltaNumThreshold: 3,
+      abortedTxnThreshold: random.pick([0, 3]),
+      abortedTxnTimeThresholdMs: random.pick([0, 60_000]),
+      cleanerRetryRetentionMs: 1000,
+      cleanerDelayMs: random.chance(0.2) ? 5000 : 0,
+      failedCompactsThreshold: 5,
+    };
+    this.restMs = random.pick([200, 2000, 20_000]);
+    sim.note('sim', `faults ${JSON.stringify(this.faults)} settings ${JSON.stringify(this.clientWorld.settings)} conf ${JSON.stringify(this.conf)}`);
+  }
+
+  async figures(): Promise<Record<string, number>> {
+    return { events: this.sim.eventCount, kills: this.kills, checkedReads: this.history.checkedReads, committedWriters: this.writers };
+  }
+
+  async live(): Promise<void> {
+    const { random } = this.sim;
+    await createTables(this.db, this.files);
+    for (let i = 0; i < 2; i++) this.startMetastore(i);
+    for (let i = 0; i < 2; i++) this.startCompactor(i);
+    const clients = 2 + random.below(5);
+    this.clientsLeft = clients;
+    for (let i = 0; i < clients; i++) this.startClient(i, 8 + random.below(12));
+    const chaos = this.chaos();
+    while (this.clientsLeft > 0) await this.sim.delay(1000);
+    this.isEnding = true;
+    await chaos;
+    // What is late arrives before all ends.
+    await this.sim.delay(this.faults.latestMs);
+    Object.assign(this.faults, NO_FAULTS);
+    for (const process of this.processes.values()) process.fuse = Number.POSITIVE_INFINITY;
+    await Promise.all(this.loops);
+    for (const process of this.processes.values()) process.kill();
+    await this.sim.delay(1_000_000);
+    this.writers = await this.history.committedWriters();
+    const process = this.process('end', 0);
+    const services = metastoreServices(process, this.metastoreOptions());
+    await checkEnd(this.sim, this.db, this.history, this.withFiles(process, services), this.files);
+  }
+
+  private metastoreOptions() {
+    return {
+      database: this.db,
+      host: HOST,
+      isAlive: (agentInfo: string) => [...this.processes.values()].some((p) => p.isAlive && p.agentInfo === agentInfo),
+      sabotage: this.sabotage,
+    };
+  }
+
+  private process(name: string, latencyMs = this.faults.latencyMs): SimProcess {
+    const pid = this.nextPid++;
+    const process = new SimProcess(this.sim, `${name}/${pid}`, pid, latencyMs);
+    this.processes.set(name, process);
+    return process;
+  }
+
+  private filesOf(process: SimProcess) {
+    const fs = processFiles(process, this.files, this.faults);
+    keepSmallFiles(fs);
+    return fs;
+  }
+
+  private withFiles(process: SimProcess, services: ReturnType<typeof metastoreServices>): CompactorServices {
+    const log = (message: string) => {
+      this.sim.note(process.name, `log: ${message}`);
+    };
+    const identity = { user: 'u', host: HOST, agentInfo: process.agentInfo, version: '4.0.1' };
+    const { catalog, txns, locks, compactions } = services;
+    return { catalog, txns, locks, compactions, fs: this.filesOf(process), clock: process.clock, conf: this.conf, ...identity, log };
+  }
+
+  private startMetastore(number: number): void {
+    const process = this.process(`metastore${number}`);
+    const services = metastoreServices(process, this.metastoreOptions());
+    const running = { process, services };
+    this.metastores.push(running);
+    process.died.then(async () => {
+      this.metastores.splice(this.metastores.indexOf(running), 1);
+      await this.sim.delay(this.sim.random.between(100, 10_000));
+      if (!this.isEnding || this.metastores.length === 0) this.startMetastore(number);
+    });
+    const inside = this.withFiles(process, services);
+    const cleaner = new Cleaner(inside);
+    const initiator = new Initiator(inside);
+    this.loop(process, this.restMs, [
+      () => cleaner.runOnce(),
+      () => initiator.runOnce(),
+      () => this.keepHouse(inside),
+    ]);
+  }
+
+  private async keepHouse(services: CompactorServices): Promise<void> {
+    const { txns, locks, compactions } = services;
+    await txns.runHousekeeping({ abortDeadHolders: true });
+    await locks.removeExpiredLocks({});
+    const alive = [...this.processes.values()].filter((process) => process.isAlive);
+    const aliveWorkerIds = alive.map((process) => `${HOST}-${process.pid}`);
+    await compactions.revokeWorkers({ host: HOST, aliveWorkerIds, olderThanMs: 0n });
+    await recoverAbandoned(services);
+    await compactions.purgeHistory({});
+  }
+
+  private startCompactor(number: number): void {
+    const process = this.process(`compactor${number}`);
+    const services = remoteServices(process, this, this.faults);
+    process.died.then(async () => {
+      await this.sim.delay(this.sim.random.between(100, 10_000));
+      if (!this.isEnding) this.startCompactor(number);
+    });
+    const worker = new Worker(this.withFiles(process, services), `${HOST}-${process.pid}`);
+    this.loop(process, this.restMs, [() => worker.runOnce()]);
+  }
+
+  /** Rounds, one after the other, until the process is killed or the run ends. */
+  private loop(process: SimProcess, restMs: number, rounds: readonly (() => Promise<unknown>)[]): void {
+    const { sim } = this;
+    const run = async () => {
+      while (!this.isEnding) {
+        await process.clock.sleep(sim.random.between(0, 2 * restMs));
+        if (this.isEnding) return;
+        try {
+          await sim.random.pick(rounds)();
+        } catch (error) {
+          sim.note(process.name, `error: ${String(error)}`);
+          const isExpected = error instanceof SkepError && EXPECTED_IN_LOOPS.has(error.code);
+          if (!isExpected) sim.violated(`${process.name}: ${error instanceof Error ? error.stack : String(error)}`);
+        }
+      }
+    };
+    this.loops.push(Promise.race([run(), process.died]));
+  }
+
+  private startClient(number: number, actions: number): void {
+    const process = this.process(`client${number}`);
+    const services = remoteServices(process, this, this.faults);
+    const client = new SimClient(process, this.clientWorld, services, this.filesOf(process));
+    let left = actions;
+    process.died.then(async () => {
+      await this.sim.delay(this.sim.random.between(0, 5_000));
+      // Whoever is killed again and again comes to an end, too.
+      this.startClient(number, left - 1);
+    });
+    const run = async () => {
+      for (; left > 0; left--) {
+        await process.clock.sleep(this.sim.random.between(0, 500));
+        await client.act();
+      }
+      this.clientsLeft--;
+      // Its heartbeats, if any are left, are of nobody.
+    };
+    run().catch((error: unknown) => this.sim.violated(`${process.name}: ${error instanceof Error ? error.stack : String(error)}`));
+  }
+
+  /** Kills and moves clocks until the clients are done. */
+  private async chaos(): Promise<void> {
+    const { sim, faults } = this;
+    const { random } = sim;
+    let killAtMs = sim.nowMs + random.between(0, 2 * faults.killEveryMs);
+    let jumpAtMs = sim.nowMs + random.between(0, 2 * faults.jumpEveryMs);
+    while (!this.isEnding) {
+      await sim.delay(Math.max(1, Math.min(killAtMs, jumpAtMs, sim.nowMs + 1000) - sim.nowMs));
+      if (this.isEnding) return;
+      if (sim.nowMs >= killAtMs) {
+        killAtMs = sim.nowMs + random.between(0, 2 * faults.killEveryMs);
+        const alive = [...this.processes.values()].filter((process) => process.isAlive);
+        const victim = alive[random.below(alive.length)];
+        // At one of its next steps, whatever that will be.
+        if (victim) {
+          victim.fuse = Math.min(victim.fuse, 1 + random.below(60));
+          this.kills++;
+        }
+      }
+      if (sim.nowMs >= jumpAtMs) {
+        jumpAtMs = sim.nowMs + random.between(0, 2 * faults.jumpEveryMs);
+        this.jump();
+      }
+    }
+  }
+
+  /** One process's clock goes off, or time leaps for all: whoever slept so long was suspended. */
+  private jump(): void {
+    const { sim } = this;
+    const { random } = sim;
+    if (random.chance(0.4)) {
+      sim.nowMs += random.pick([10_000, 400_000, 90_000_000]);
+      sim.note('sim', 'time leaps');
+      return;
+    }
+    const process = random.pick([...this.processes.values()]);
+    process.clockOffsetMs = random.pick([-400_000, -5_000, 5_000, 400_000]);
+    sim.note(process.name, `clock off by ${process.clockOffsetMs}`);
+  }
+}
