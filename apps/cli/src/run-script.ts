@@ -38,6 +38,11 @@ export class ScriptRunner {
     return this.failures > 0;
   }
 
+  /** After an error, to the next statement of the script. */
+  private get goesOn(): boolean {
+    return this.options.force || this.session.conf.get('hive.cli.errors.ignore')?.toLowerCase() === 'true';
+  }
+
   /** Aborts the running statement; false where none runs. */
   interrupt(): boolean {
     if (this.running === undefined || this.running.signal.aborted) return false;
@@ -50,7 +55,7 @@ export class ScriptRunner {
     for (const statement of splitStatements(text)) {
       const state = await this.one(statement, file, depth);
       if (state === 'quit') return 'quit';
-      if (state === 'failed' && !this.options.force) return 'failed';
+      if (state === 'failed' && !this.goesOn) return 'failed';
     }
     return 'ok';
   }
@@ -67,7 +72,7 @@ export class ScriptRunner {
     } catch (error) {
       this.failures++;
       this.report(error, file === undefined ? '' : `${file}:${statement.line}`);
-      if (this.options.force) this.tellTransaction();
+      if (this.goesOn) this.tellTransaction();
       return 'failed';
     }
   }

@@ -1,5 +1,5 @@
 import type { CompactorConf, HistoryRetention } from '@skep/compactor';
-import type { Configuration } from '@skep/config';
+import { type Configuration, SERVER_PARAMETERS } from '@skep/config';
 
 /** What the transaction manager and the lock manager take from the configuration. */
 export function txnConf(conf: Configuration) {
@@ -59,33 +59,9 @@ export function workerPools(conf: Configuration): Record<string, number> {
   return pools;
 }
 
-/** Belong to the metastore: what a client of it sets has no effect, so it is told the values in effect (GetServerInfo). */
-const SERVER_PARAMETERS = [
-  'hive.txn.timeout',
-  'hive.repl.txn.timeout',
-  'hive.max.open.txns',
-  'hive.txn.max.open.batch',
-  'hive.compactor.initiator.on',
-  'hive.compactor.cleaner.on',
-  'hive.compactor.check.interval',
-  'hive.compactor.delta.num.threshold',
-  'hive.compactor.delta.pct.threshold',
-  'hive.compactor.abortedtxn.threshold',
-  'hive.compactor.aborted.txn.time.threshold',
-  'hive.compactor.initiator.failed.compacts.threshold',
-  'hive.compactor.initiator.failed.retry.time',
-  'hive.compactor.worker.timeout',
-  'hive.compactor.worker.pool.timeout',
-  'hive.compactor.cleaner.run.interval',
-  'hive.compactor.delayed.cleanup.enabled',
-  'hive.compactor.cleaner.retention.time.seconds',
-  'hive.compactor.clean.aborts.using.cleaner',
-  'hive.compactor.compact.insert.only',
-  'hive.compactor.run.as.user',
-] as const;
-
+/** What a client of this metastore is told of it (GetServerInfo). */
 export function serverParameters(conf: Configuration): Record<string, string> {
-  return Object.fromEntries(SERVER_PARAMETERS.map((name) => [name, conf.get(name) ?? '']));
+  return Object.fromEntries([...SERVER_PARAMETERS].map((name) => [name, conf.get(name) ?? '']));
 }
 
 /**

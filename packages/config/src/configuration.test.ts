@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { allParameters, findParameter, otherNames } from './catalogue.js';
 import { Configuration } from './configuration.js';
 import { configurationMarkdown } from './documentation.js';
+import { SERVER_PARAMETERS } from './server-parameters.js';
 import { readSiteFile } from './site-file.js';
 import { checkValue } from './value.js';
 
@@ -92,6 +93,20 @@ describe('Configuration', () => {
     expect(conf.set('mapred.reduce.tasks', '4')).toEqual([]);
     expect(conf.set('age', '4')).toEqual([]);
     expect(conf.set('transactional', 'true')[0]).toContain('TBLPROPERTIES');
+  });
+
+  it('tells a session what belongs to the metastore, and warns of nothing that is so already', () => {
+    const served = new Configuration();
+    expect(served.set('hive.compactor.check.interval', '60s')).toEqual([]);
+    const session = served.fork();
+    expect(session.set('hive.compactor.check.interval', '60s')).toEqual([]);
+    expect(session.set('hive.compactor.check.interval', '5s')).toEqual([
+      expect.stringMatching(/^hive.compactor.check.interval belongs to the metastore and is 60s there: /),
+    ]);
+    expect(session.set('metastore.txn.timeout', '5s')[0]).toContain('belongs to the metastore and is 300s there');
+    expect(session.set('hive.compactor.worker.big.threads', '5').at(-1)).toContain('belongs to the metastore: ');
+    expect(session.set('hive.compactor.wait.timeout', '5s')).toEqual([]);
+    for (const name of SERVER_PARAMETERS) expect(findParameter(name)?.parameter.effect, name).toBe('yes');
   });
 
   it('forks into layers that reset alone', () => {

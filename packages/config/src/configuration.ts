@@ -2,6 +2,7 @@ import { allParameters, findParameter, otherNames } from './catalogue.js';
 import { ConfigError, InvalidConfigError } from './errors.js';
 import type { Parameter } from './parameter.js';
 import { ACCEPTED_PREFIXES } from './parameters/session.js';
+import { isReadAtStart } from './server-parameters.js';
 import type { SiteProperty } from './site-file.js';
 import { checkValue, expectation, parseBoolean, parseFloatValue, parseInteger, parseTimeMs } from './value.js';
 
@@ -26,11 +27,12 @@ export class Configuration {
   constructor(
     private readonly base: ReadonlyMap<string, string> = new Map(),
     private readonly finals: ReadonlySet<string> = new Set(),
+    private readonly isSession = false,
   ) {}
 
-  /** A layer over what is set now; later changes of either do not reach the other. */
+  /** A session's layer over what is set now; later changes of either do not reach the other. */
   fork(): Configuration {
-    return new Configuration(new Map([...this.base, ...this.values]), this.finals);
+    return new Configuration(new Map([...this.base, ...this.values]), this.finals, true);
   }
 
   /** The value in effect, or undefined if the parameter is unknown and was never set. */
@@ -73,7 +75,17 @@ export class Configuration {
     if (this.finals.has(key)) throw new ConfigError(name, `${name} is final in the site file and cannot be changed`);
     if (found !== undefined) checkValue(found.parameter, name, value);
     this.values.set(key, value);
-    return found === undefined ? notesOfUnknown(name) : notesOf(name, value, found.parameter, found.isDeprecated);
+    const notes =
+      found === undefined ? notesOfUnknown(name) : notesOf(name, value, found.parameter, found.isDeprecated);
+    return this.isSession && isReadAtStart(key) ? [...notes, ...this.noteOfServer(name, key, value)] : notes;
+  }
+
+  /** In a session that other value is nobody's. */
+  private noteOfServer(name: string, key: string, value: string): string[] {
+    const there = this.base.get(key) ?? findParameter(key)?.parameter.default;
+    if (there?.toLowerCase() === value.trim().toLowerCase()) return [];
+    const is = there === undefined ? '' : ` and is ${there} there`;
+    return [`${name} belongs to the metastore${is}: set it where that starts (--hiveconf, --config, SKEP_CONF_…)`];
   }
 
   /** RESET: all of this layer, or only these. */

@@ -4,5 +4,6 @@ export * from './configuration.js';
 export { configurationMarkdown, effectText } from './documentation.js';
 export * from './errors.js';
 export type { Effect, Parameter, ParameterType, TimeUnit } from './parameter.js';
+export { isReadAtStart, SERVER_PARAMETERS } from './server-parameters.js';
 export { readSiteFile, type SiteProperty } from './site-file.js';
 export { parseTimeMs } from './value.js';

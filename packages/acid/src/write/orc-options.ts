@@ -15,7 +15,7 @@ export type FileRole = 'base' | 'delta' | 'deleteDelta' | 'minor' | 'plain';
 const MIB = 1 << 20;
 const DEFAULT_STRIPE_BYTES = 64 * MIB;
 const DEFAULT_BLOCK_BYTES = 256 * 1024;
-/** hive.exec.orc.base.delta.ratio */
+/** hive.exec.orc.base.delta.ratio unless it is given. */
 const BASE_DELTA_RATIO = 8;
 /** OrcRecordUpdater.DELTA_STRIPE_SIZE and DELTA_BUFFER_SIZE, for what minor compaction writes. */
 const MINOR_STRIPE_BYTES = 16 * MIB;
@@ -34,16 +34,16 @@ export function orcWriterOptions(options: OrcFileOptions, role: FileRole): OrcWr
   return {
     ...all,
     ...(bloom === undefined ? {} : { bloomFilterColumns: bloom }),
-    ...sizes(role, stripe, block),
+    ...sizes(role, stripe, block, options.baseDeltaRatio ?? BASE_DELTA_RATIO),
   };
 }
 
-function sizes(role: FileRole, stripe: number, block: number): OrcWriterOptions {
+function sizes(role: FileRole, stripe: number, block: number, deltaRatio: number): OrcWriterOptions {
   switch (role) {
     case 'delta':
       return {
-        stripeSizeBytes: Math.max(1, Math.trunc(stripe / BASE_DELTA_RATIO)),
-        compressionBlockSizeBytes: Math.max(1, Math.trunc(block / BASE_DELTA_RATIO)),
+        stripeSizeBytes: Math.max(1, Math.trunc(stripe / deltaRatio)),
+        compressionBlockSizeBytes: Math.max(1, Math.trunc(block / deltaRatio)),
         blockPadding: false,
       };
     case 'minor':

@@ -20,6 +20,8 @@ export interface OrcFileOptions {
   readonly bloomFilterFpp?: number;
   /** IANA name of the session's time zone, written into stripes; UTC when absent. */
   readonly writerTimezone?: string;
+  /** hive.exec.orc.base.delta.ratio: by how much stripes and buffers of deltas are smaller; default 8. */
+  readonly baseDeltaRatio?: number;
   /** Table properties `orc.*`; the fields above come first. */
   readonly tableProperties?: Readonly<Record<string, string>>;
 }

@@ -145,7 +145,8 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
       unit: 's',
       default: '60s',
       doc: `How often the duration of a running ${kind} cycle is reported.`,
-      effect: 'yes',
+      effect: 'none',
+      why: 'whoever asks for the figures gets the duration up to that moment',
     }),
   ),
   {
@@ -161,7 +162,8 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     type: 'boolean',
     default: 'true',
     doc: 'Renews a table’s statistics after a major compaction.',
-    effect: 'yes',
+    effect: 'none',
+    why: 'basic statistics are read from the files of a snapshot, and a compaction leaves those of columns as they are',
     deprecated: ['hive.mr.compactor.gather.stats'],
   },
   {
@@ -331,7 +333,8 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     type: 'boolean',
     default: 'true',
     doc: 'A minor compaction compresses its files and writes their indexes.',
-    effect: 'yes',
+    effect: 'fixed',
+    why: 'what a minor compaction writes has its indexes and the compression of the table',
   },
   ...(['succeeded', 'failed', 'refused'] as const).map(
     (kind): Parameter => ({

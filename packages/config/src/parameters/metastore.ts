@@ -79,7 +79,8 @@ export const METASTORE_PARAMETERS: readonly Parameter[] = [
     type: 'boolean',
     default: 'false',
     doc: 'Serves metrics.',
-    effect: 'yes',
+    effect: 'none',
+    why: '--metrics HOST:PORT of `skep metastore` and `skep compactor` serves them',
     aliases: ['hive.metastore.metrics.enabled'],
   },
   {
@@ -87,7 +88,8 @@ export const METASTORE_PARAMETERS: readonly Parameter[] = [
     type: 'boolean',
     default: 'false',
     doc: 'Serves metrics of HiveServer2.',
-    effect: 'yes',
+    effect: 'none',
+    why: '--metrics HOST:PORT of `skep metastore` and `skep compactor` serves them',
   },
   {
     name: 'metastore.acidmetrics.thread.on',

@@ -1,6 +1,14 @@
 import type { Effect, Parameter, ParameterType } from '../parameter.js';
 
-type Brief = readonly [name: string, type: ParameterType, value: string, effect: Effect, doc: string, why?: string];
+type Brief = readonly [
+  name: string,
+  type: ParameterType,
+  value: string,
+  effect: Effect,
+  doc: string,
+  why?: string,
+  hiveDefault?: string,
+];
 
 /** What scripts set for a session. */
 const BRIEF: readonly Brief[] = [
@@ -74,7 +82,7 @@ const BRIEF: readonly Brief[] = [
   ['hive.strict.checks.cartesian.product', 'boolean', 'false', 'accepted', 'Refuses cross joins.'],
   ['hive.strict.checks.orderby.no.limit', 'boolean', 'false', 'accepted', 'Refuses ORDER BY without LIMIT.'],
   ['hive.strict.checks.no.partition.filter', 'boolean', 'false', 'accepted', 'Refuses scans of all partitions.'],
-  ['hive.strict.checks.type.safety', 'boolean', 'true', 'accepted', 'Refuses comparisons that lose digits.'],
+  ['hive.strict.checks.type.safety', 'boolean', 'true', 'yes', 'Refuses comparisons that lose digits.'],
   ['hive.strict.checks.bucketing', 'boolean', 'true', 'accepted', 'Refuses LOAD DATA into buckets.'],
   ['hive.default.fileformat', 'string', 'TextFile', 'yes', 'Format of new tables without STORED AS.'],
   ['hive.default.fileformat.managed', 'string', 'none', 'yes', 'The same for managed tables; none: as above.'],
@@ -90,12 +98,43 @@ const BRIEF: readonly Brief[] = [
   ['hive.variable.substitute', 'boolean', 'true', 'yes', 'Replaces variables in statements.'],
   ['hive.variable.substitute.depth', 'int', '40', 'yes', 'How deep variables may be nested.'],
   ['hive.cli.print.header', 'boolean', 'false', 'yes', 'Prints column names above results.'],
-  ['hive.cli.print.current.db', 'boolean', 'false', 'yes', 'Shows the database in the prompt.'],
+  [
+    'hive.cli.print.current.db',
+    'boolean',
+    'true',
+    'fixed',
+    'Shows the database in the prompt.',
+    'the prompt always shows it',
+    'false',
+  ],
   ['hive.cli.print.escape.crlf', 'boolean', 'false', 'accepted', 'Prints line ends in values escaped.'],
   ['hive.cli.errors.ignore', 'boolean', 'false', 'yes', 'Goes on after an error in a script.'],
-  ['hive.resultset.use.unique.column.names', 'boolean', 'true', 'yes', 'Result columns are named table.column.'],
-  ['hive.local.time.zone', 'string', 'LOCAL', 'yes', 'The session’s time zone.'],
-  ['hive.msck.path.validation', 'string', 'throw', 'yes', 'What MSCK does about folders that are no partition.'],
+  [
+    'hive.resultset.use.unique.column.names',
+    'boolean',
+    'true',
+    'fixed',
+    'Columns of SELECT * are named table.column.',
+    'they always are',
+  ],
+  [
+    'hive.local.time.zone',
+    'string',
+    'UTC',
+    'fixed',
+    'The session’s time zone.',
+    'values of TIMESTAMP WITH LOCAL TIME ZONE are shown in UTC',
+    'LOCAL',
+  ],
+  [
+    'hive.msck.path.validation',
+    'string',
+    'skip',
+    'fixed',
+    'What MSCK does about folders that are no partition.',
+    'they are passed over',
+    'throw',
+  ],
   ['hive.query.name', 'string', '', 'accepted', 'A name for the query in logs.'],
   ['hive.query.results.cache.enabled', 'boolean', 'true', 'accepted', 'Answers repeated queries from a cache.'],
   ['hive.materializedview.rewriting', 'boolean', 'true', 'accepted', 'Uses materialized views in queries.'],
@@ -106,14 +145,23 @@ const BRIEF: readonly Brief[] = [
     'hive.metastore.disallow.incompatible.col.type.changes',
     'boolean',
     'true',
-    'yes',
+    'fixed',
     'Refuses column types that cannot hold what was written.',
+    'what was written could not be read',
   ],
   ['hive.security.authorization.enabled', 'boolean', 'false', 'accepted', 'Checks privileges.'],
   ['hive.exec.pre.hooks', 'string', '', 'none', 'Java classes run before a statement.', 'skep runs no Java classes'],
   ['hive.exec.post.hooks', 'string', '', 'none', 'Java classes run after a statement.', 'skep runs no Java classes'],
   ['hive.aux.jars.path', 'string', '', 'none', 'Java archives with user code.', 'skep runs no Java classes'],
-  ['orc.force.positional.evolution', 'boolean', 'false', 'yes', 'Matches columns of ORC files by position.'],
+  [
+    'orc.force.positional.evolution',
+    'boolean',
+    'true',
+    'fixed',
+    'Matches columns of ORC files by position.',
+    'as Hive does for ACID files; fields of structs are matched by name',
+    'false',
+  ],
 ];
 
 export const SESSION_PARAMETERS: readonly Parameter[] = [
@@ -126,13 +174,14 @@ export const SESSION_PARAMETERS: readonly Parameter[] = [
     effect: 'yes',
   },
   ...BRIEF.map(
-    ([name, type, value, effect, doc, why]): Parameter => ({
+    ([name, type, value, effect, doc, why, hiveDefault]): Parameter => ({
       name,
       type,
       default: value,
       effect,
       doc,
       ...(why === undefined ? {} : { why }),
+      ...(hiveDefault === undefined ? {} : { hiveDefault }),
     }),
   ),
 ];

@@ -413,7 +413,8 @@ export const TRANSACTION_PARAMETERS: readonly Parameter[] = [
     type: 'boolean',
     default: 'false',
     doc: 'Queries show deleted rows too; ROW__IS__DELETED tells which. As the table property acid.fetch.deleted.rows.',
-    effect: 'yes',
+    effect: 'none',
+    why: 'the table property acid.fetch.deleted.rows shows them',
   },
   {
     name: 'hive.mm.allow.originals',

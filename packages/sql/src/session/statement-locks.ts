@@ -1,4 +1,4 @@
-import { type LockComponent, LockType } from '@skep/rpc';
+import { DataOperation, LockComponent, LockLevel, LockType } from '@skep/rpc';
 import { lockSettings, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
 import { isTransactional, lockComponents, type WriteEntity } from './lock-plan.js';
@@ -42,7 +42,24 @@ export function refuseWithoutAcid(context: SessionContext, planned: Pick<Planned
 export const allLocks = ({ conf }: SessionContext, planned: PlannedStatement): LockComponent[] => [
   ...lockComponents(planned.reads, planned.writes, lockSettings(conf)),
   ...(planned.otherLocks ?? []),
+  ...globalLocks(conf.get('hive.query.exclusive.lock') ?? ''),
 ];
+
+/** hive.query.exclusive.lock: names that no two statements hold at once (AcidUtils.getGlobalLocks). */
+const globalLocks = (names: string): LockComponent[] =>
+  names
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+    .map((table) =>
+      LockComponent.fromPartial({
+        type: LockType.LOCK_TYPE_EXCLUSIVE,
+        level: LockLevel.LOCK_LEVEL_TABLE,
+        database: '__GLOBAL_LOCKS',
+        table,
+        operation: DataOperation.DATA_OPERATION_NO_TXN,
+      }),
+    );
 
 /** By which it is seen whether locks are the same. */
 export const signature = (components: readonly LockComponent[]): string =>

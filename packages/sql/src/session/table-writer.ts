@@ -179,7 +179,8 @@ export class TableWriter {
       partition?.sd?.location ?? (name === '' ? (table.sd?.location ?? '') : `${table.sd?.location}/${name}`);
     if (name !== '' && partition === undefined) this.newLocations.push(location);
     const layout = layoutOf(table, partition?.sd ?? table.sd);
-    const orc = { tableProperties: table.parameters };
+    const baseDeltaRatio = this.context.conf.getInt('hive.exec.orc.base.delta.ratio');
+    const orc = { tableProperties: table.parameters, baseDeltaRatio };
     const overwrite = kind === 'overwrite';
     if (this.writeId === undefined) {
       const staging = stagingFolder(location, this.transaction.txnId, statementId);

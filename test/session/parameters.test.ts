@@ -1,0 +1,91 @@
+import { LockType } from '@skep/rpc';
+import type { Session } from '@skep/sql';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Home } from '../../apps/cli/src/home.js';
+import { freshHome, rows, run } from './harness.js';
+
+/** Parameters of a session that a statement can be seen to heed. */
+let home: Home;
+let session: Session;
+const acid = "stored as orc tblproperties ('transactional'='true')";
+
+beforeEach(async () => {
+  home = await freshHome();
+  session = home.newSession();
+});
+afterEach(() => home.close());
+
+const parametersOf = async (name: string) =>
+  (await home.services.catalog.getTable({ database: 'default', name })).table?.parameters ?? {};
+
+it('hive.query.exclusive.lock: statements that list a name wait for each other', async () => {
+  await run(session, `create table t (a int) ${acid}`, 'set hive.query.exclusive.lock=a, b');
+  await run(session, 'start transaction', 'select * from t');
+  const { locks } = await home.services.locks.showLocks({});
+  const global = locks.filter(({ database }) => database === '__global_locks').map((lock) => [lock.table, lock.type]);
+  expect(global.sort()).toEqual([
+    ['a', LockType.LOCK_TYPE_EXCLUSIVE],
+    ['b', LockType.LOCK_TYPE_EXCLUSIVE],
+  ]);
+  const other = home.newSession();
+  await run(other, 'set hive.query.exclusive.lock=b', 'set hive.lock.numretries=0');
+  await expect(run(other, 'select * from t')).rejects.toThrow(/__global_locks/i);
+  await run(session, 'commit');
+  await run(other, 'select * from t');
+});
+
+it('hive.create.as.external.legacy: hive.create.as.acid and .insert.only do nothing', async () => {
+  await run(session, 'set hive.create.as.acid=true', 'create table a (a int) stored as orc');
+  await run(session, 'set hive.create.as.external.legacy=true', 'create table b (a int) stored as orc');
+  await run(session, 'create managed table c (a int) stored as orc');
+  expect((await parametersOf('a')).transactional).toBe('true');
+  expect((await parametersOf('b')).transactional).toBeUndefined();
+  expect((await parametersOf('c')).transactional).toBe('true');
+});
+
+it('hive.strict.managed.tables: a managed table must be transactional', async () => {
+  await run(session, 'create table before (a int)', 'set hive.strict.managed.tables=true');
+  await expect(run(session, 'create table t (a int)')).rejects.toThrow(/default\.t failed strict managed table checks/);
+  await expect(run(session, 'create table t like before')).rejects.toThrow(/strict managed table checks/);
+  await run(session, `create table t (a int) ${acid}`, 'create external table x (a int)');
+});
+
+it('hive.exec.dynamic.partition=false: partitions must be named', async () => {
+  await run(session, `create table t (a int) partitioned by (k int) ${acid}`, 'set hive.exec.dynamic.partition=false');
+  await expect(run(session, 'insert into t values (1, 2)')).rejects.toThrow(/Dynamic partition is disabled/);
+  await run(session, 'insert into t partition (k=2) values (1)');
+});
+
+it('hive.default.fileformat.managed is the format of managed tables', async () => {
+  await run(session, 'set hive.default.fileformat.managed=ORC', 'create table m (a int)');
+  await run(session, 'create external table x (a int)');
+  const formatOf = async (name: string) =>
+    (await home.services.catalog.getTable({ database: 'default', name })).table?.sd?.inputFormat;
+  expect(await formatOf('m')).toMatch(/OrcInputFormat$/);
+  expect(await formatOf('x')).toMatch(/TextInputFormat$/);
+});
+
+it('hive.variable.substitute.depth bounds values that refer to values', async () => {
+  await run(session, 'set hivevar:a=${b}', 'set hivevar:b=${c}', 'set hivevar:c=7');
+  expect(await rows(session, 'select ${a}')).toEqual(['7']);
+  await run(session, 'set hive.variable.substitute.depth=1');
+  await expect(rows(session, 'select ${a}')).rejects.toThrow(/substitution depth is greater than 1/);
+});
+
+it('hive.transactional.concatenate.noblock: CONCATENATE does not wait', async () => {
+  await run(session, `create table t (a int) ${acid}`, 'insert into t values (1)', 'insert into t values (2)');
+  // Nobody here carries compactions out: waiting would not end.
+  await run(session, 'set hive.transactional.concatenate.noblock=true', 'alter table t concatenate');
+  const { compactions } = await home.services.compactions.showCompactions({ limit: 0n });
+  expect(compactions.map(({ table }) => table)).toEqual(['t']);
+});
+
+it('what belongs to the metastore says so', async () => {
+  const { messages } = await session.execute('set hive.compactor.delta.num.threshold=3');
+  expect(messages).toEqual([expect.stringContaining('belongs to the metastore and is 10 there')]);
+  expect((await session.execute('set hive.mr.compactor.gather.stats=true')).messages).toEqual([
+    'hive.mr.compactor.gather.stats is an old name of hive.compactor.gather.stats, which is set',
+    expect.stringContaining('has no effect in skep'),
+  ]);
+  expect((await session.execute('select * from (select 1 as a) s')).columns?.map(({ name }) => name)).toEqual(['s.a']);
+});
