@@ -23,7 +23,6 @@ await build({
     'zstd-napi',
     '@grpc/*',
     'grpc-health-check',
-    'pino',
     'prom-client',
     'grpc-health-check',
   ],

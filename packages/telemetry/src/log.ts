@@ -1,5 +1,3 @@
-import { pino } from 'pino';
-
 /** What a line is about: `txnId`, `lockId`, `compactionId`, `table` …; bigints are written as numbers' text, errors with code and kind. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -27,19 +25,24 @@ export interface LogOptions {
   readonly now: () => number;
 }
 
+/** Without a library: the shell of an embedded home starts with it, and a line of JSON is all that is wanted. */
 export function createLogger(options: LogOptions): Logger {
+  const { level = 'info', fields = {} } = options;
   const write = options.write ?? ((line: string) => void process.stderr.write(line));
-  const log = pino(
-    {
-      level: options.level ?? 'info',
-      base: null,
-      messageKey: 'message',
-      timestamp: () => `,"time":"${new Date(options.now()).toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    { write },
-  );
-  return wrap(log.child(plain(options.fields ?? {})));
+  const at = (one: LogLevel) => {
+    if (LOG_LEVELS.indexOf(one) < LOG_LEVELS.indexOf(level)) return () => {};
+    return (own: LogFields, message: string) => {
+      const time = new Date(options.now()).toISOString();
+      write(`${JSON.stringify({ level: one, time, ...plain(fields), ...plain(own), message })}\n`);
+    };
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: (more) => createLogger({ ...options, fields: { ...fields, ...more } }),
+  };
 }
 
 /** For whoever wants none. */
@@ -50,19 +53,6 @@ export const silentLogger: Logger = {
   error: () => {},
   with: () => silentLogger,
 };
-
-function wrap(log: Pick<pino.Logger, LogLevel | 'child' | 'isLevelEnabled'>): Logger {
-  const at = (level: LogLevel) => (fields: LogFields, message: string) => {
-    if (log.isLevelEnabled(level)) log[level](plain(fields), message);
-  };
-  return {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    with: (fields) => wrap(log.child(plain(fields))),
-  };
-}
 
 /** JSON has no bigint, and an Error's own properties are not enumerable. */
 function plain(fields: LogFields): Record<string, unknown> {
@@ -76,7 +66,8 @@ function plain(fields: LogFields): Record<string, unknown> {
 function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return value.map(plainValue);
-  if (!(value instanceof Error)) return value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (!(value instanceof Error)) return plain(value as LogFields);
   const { code, kind } = value as { code?: unknown; kind?: unknown };
   // The stack of what was foreseen says nothing; that of a bug does.
   const stack = kind === undefined || kind === 'bug' ? value.stack : undefined;
