@@ -70,7 +70,13 @@ export class CompactionRun {
     const tables = [`${job.database}.${job.table}`];
     const reader = ValidWriteIdList.parse((await txns.getValidWriteIds({ tables, validTxns })).validWriteIds[0]);
     const writeIds = ValidWriteIdList.forCompactor(reader);
-    await compactions.updateCompactorState({ id: job.id, txnId, highestWriteId: writeIds.highWatermark });
+    await compactions.updateCompactorState({
+      id: job.id,
+      txnId,
+      highestWriteId: writeIds.highWatermark,
+      workerId: job.workerId,
+      workerStartMs: job.startMs,
+    });
     await this.record(writeIds.highWatermark);
     const { insertOnly } = resource;
     const state = await getAcidState(fs, resource.location, writeIds, ValidTxnList.parse(validTxns), { insertOnly });

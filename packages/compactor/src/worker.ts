@@ -92,23 +92,25 @@ export class Worker {
     this.takes.end(job.id);
   }
 
-  private async apply({ id }: Compaction, outcome: Outcome): Promise<void> {
+  /** In the name of who took it: should it be another's by now, that one is left alone. */
+  private async apply({ id, workerId, startMs }: Compaction, outcome: Outcome): Promise<void> {
     const { compactions } = this.services;
+    const mine = { id, workerId, workerStartMs: startMs };
     switch (outcome.kind) {
       case 'ready': {
         const { nextTxnId, commitTimeMs } = outcome;
         if (outcome.isOnlyObsolete) {
           await compactions.setCleanerRetry({ id, retryRetentionMs: OBSOLETE_REST_MS, errorMessage: '' });
         }
-        await compactions.markCompacted({ id, nextTxnId, commitTimeMs });
+        await compactions.markCompacted({ ...mine, nextTxnId, commitTimeMs });
         return;
       }
       case 'ended':
-        await compactions.finishCompaction({ id, state: outcome.state, errorMessage: outcome.errorMessage });
+        await compactions.finishCompaction({ ...mine, state: outcome.state, errorMessage: outcome.errorMessage });
         return;
       case 'again':
         await compactions.finishCompaction({
-          id,
+          ...mine,
           state: CompactionState.COMPACTION_STATE_INITIATED,
           errorMessage: '',
         });

@@ -15,6 +15,8 @@ import {
   type ReleaseTxnLocksResponse,
   type RemoveExpiredLocksRequest,
   type RemoveExpiredLocksResponse,
+  type RenameLocksRequest,
+  type RenameLocksResponse,
   type ShowLocksRequest,
   type ShowLocksResponse,
   type TransactionService,
@@ -28,6 +30,7 @@ import { DEFAULT_LOCK_CONF, type LockConf } from './conf.js';
 import { validateLockRequest, writeComponents } from './lock-request.js';
 import { describeLock, type LockRow, toBlockingLock } from './lock-row.js';
 import * as table from './lock-table.js';
+import { renameStatement } from './rename-locks.js';
 import { selectLocks } from './show-locks.js';
 import type { Verdict } from './verdict.js';
 
@@ -139,6 +142,11 @@ export class LockManager implements LockService {
     if (ended.size > 0) await this.releaseTxnLocks({ txnIds: [...ended] });
     const orphans = owned.filter((row) => ended.has(row.HL_TXNID)).map((row) => row.HL_LOCK_EXT_ID);
     return { removedLockIds: [...removed, ...orphans].sort((a, b) => (a < b ? -1 : 1)) };
+  }
+
+  async renameLocks(request: RenameLocksRequest): Promise<RenameLocksResponse> {
+    const statement = renameStatement(request);
+    return { renamed: BigInt(await this.db.transaction(async (tx) => (await tx.run(...statement)).changes, VOLATILE)) };
   }
 
   /** Heartbeat of a polled request. A request of a transaction that has ended goes with it. */

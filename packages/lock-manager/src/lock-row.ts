@@ -109,13 +109,14 @@ export function toLockInfo(row: LockRow): LockInfo {
 
 const TYPE_NAMES: Record<string, string> = { r: 'SHARED_READ', w: 'SHARED_WRITE', e: 'EXCLUSIVE', x: 'EXCL_WRITE' };
 
-/** `EXCLUSIVE on db.t/p=1 held by lockid:3.1 of txnid:7 (user@host, query)`: says who, for a human. */
+/** `EXCLUSIVE on db.t/p=1 held by lockid:3.1 of txnid:7 (user@host, query, since time)`: says who, for a human. */
 export function describeLock(row: LockRow): string {
   const resource = [row.database, row.table].filter((part) => part !== undefined).join('.');
   const partition = row.partition === undefined ? '' : `/${row.partition}`;
   const owner = row.txnId === 0n ? 'no transaction' : `txnid:${row.txnId}`;
   const verb = row.acquired ? 'held' : 'asked for';
   const agent = row.agentInfo === '' ? '' : `, ${row.agentInfo}`;
+  const since = row.acquiredAtMs === undefined ? '' : `, since ${new Date(Number(row.acquiredAtMs)).toISOString()}`;
   const type = TYPE_NAMES[typeCode(row.type) ?? ''];
-  return `${type} on ${resource}${partition} ${verb} by lockid:${row.extId}.${row.intId} of ${owner} (${row.user}@${row.host}${agent})`;
+  return `${type} on ${resource}${partition} ${verb} by lockid:${row.extId}.${row.intId} of ${owner} (${row.user}@${row.host}${agent}${since})`;
 }

@@ -27,3 +27,14 @@ export const ABORT_REASONS: ReadonlyMap<number, string> = new Map([
   [51004, 'Replication:abort of write txns for the db under replication'],
   [51005, 'Replication:abort of ongoing txns(opened prior to failover) for the target database'],
 ]);
+
+/** TXN_META_INFO has 128 characters. */
+const MAX_TEXT = 128;
+
+/** What TXN_META_INFO keeps: the label, and where there is more to say ` at TIME: DETAILS`. */
+export function abortText(code: number, details: string, nowMs: bigint): string {
+  const label = ABORT_REASONS.get(code) ?? 'none';
+  if (details === '') return label;
+  const time = new Date(Number(nowMs)).toISOString().replace(/\.\d+Z$/, 'Z');
+  return `${label} at ${time}: ${details}`.slice(0, MAX_TEXT);
+}

@@ -6,7 +6,13 @@ import { AbortReason } from './abort-reason.js';
 import { COMPACT, type Component, componentsQuery, toComponents } from './components.js';
 import { COMMITTED, highestTxnId, txnLockForCommit } from './context.js';
 import { assertOpen, toTxnRows, txnRowQueries } from './txn-state.js';
-import { describeWriteConflict, findWriteConflict, isUpdateOrDelete, type WriteSetEntry } from './write-conflict.js';
+import {
+  describeWinner,
+  describeWriteConflict,
+  findWriteConflict,
+  isUpdateOrDelete,
+  type WriteSetEntry,
+} from './write-conflict.js';
 
 /** A commit that went through, or the conflict that aborted the transaction instead. */
 export type CommitOutcome = { readonly response: CommitTxnResponse } | { readonly conflict: TxnConflictError };
@@ -25,7 +31,9 @@ export interface CommitPlan {
 export function planCommit(type: TxnType, components: readonly Component[]): CommitPlan {
   const isPlain = type !== TxnType.TXN_TYPE_COMPACTION && type !== TxnType.TXN_TYPE_SOFT_DELETE;
   const writes = type === TxnType.TXN_TYPE_READ_ONLY || !isPlain ? [] : components;
-  const updates = writes.filter((component) => isUpdateOrDelete(component.operation));
+  // What is replayed was judged where it was done first.
+  const judged = type === TxnType.TXN_TYPE_REPL_CREATED ? [] : writes;
+  const updates = judged.filter((component) => isUpdateOrDelete(component.operation));
   return {
     updates: distinct(updates, (c) => [c.database, c.table, c.partition, c.operation]),
     completed: distinct(
@@ -65,7 +73,7 @@ export async function commitInTx(tx: Tx, request: CommitTxnRequest): Promise<Com
     const unseen = (await rivals(tx, own)).filter((rival) => !seen?.isTxnValid(rival.txnId));
     const conflict = findWriteConflict(own, unseen);
     if (conflict !== undefined) {
-      await abortInTx(tx, [txnId], AbortReason.WRITE_CONFLICT);
+      await abortInTx(tx, [txnId], AbortReason.WRITE_CONFLICT, describeWinner(conflict.winner));
       const text = describeWriteConflict(conflict.own, conflict.winner);
       return { conflict: new TxnConflictError(txnId, conflict.winner.txnId, text) };
     }
@@ -119,6 +127,7 @@ async function record(
     // Of a Hive that works on the same database.
     ['DELETE FROM MIN_HISTORY_WRITE_ID WHERE MH_TXNID = ?', [txnId]],
     ['DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID = ?', [txnId]],
-    [`UPDATE TXNS SET TXN_STATE = '${COMMITTED}' WHERE TXN_ID = ?`, [txnId]],
+    // From now on it is remembered for a while, should the answer get lost (collect-garbage.ts).
+    [`UPDATE TXNS SET TXN_STATE = '${COMMITTED}', TXN_LAST_HEARTBEAT = ? WHERE TXN_ID = ?`, [now, txnId]],
   ]);
 }

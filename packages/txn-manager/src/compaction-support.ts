@@ -5,12 +5,16 @@ import type {
   FindCompactionCandidatesRequest,
   GetCleanerWatermarkResponse,
   MarkCleanedRequest,
+  Resource,
+  TxnInfo,
 } from '@skep/rpc';
 import { InvalidRequestError } from '@skep/rpc';
 import { COMPACT } from './components.js';
 import type { TxnConf } from './conf.js';
 import { ABORTED, lowWatermark, minOf, minOpenTxnId, OPEN } from './context.js';
+import { mayRead, minNeededBy } from './min-history.js';
 import { selectOpenTxns, toValidTxnList } from './open-txn-list.js';
+import { infoOf } from './show-txns.js';
 
 interface RawResource {
   DB: string;
@@ -106,12 +110,39 @@ async function minOpenWriters(tx: Tx): Promise<Map<string, bigint>> {
 }
 
 /** Below the watermark no snapshot is open any more (TxnHandler.findMinOpenTxnIdForCleaner). */
-export async function cleanerWatermark(tx: Tx, conf: TxnConf): Promise<GetCleanerWatermarkResponse> {
+export async function cleanerWatermark(
+  tx: Tx,
+  conf: TxnConf,
+  resource?: Resource,
+): Promise<GetCleanerWatermarkResponse> {
+  if (resource !== undefined && conf.useMinHistoryWriteId) return await watermarkOf(tx, conf, resource);
   const needed = await tx.get<{ ID: bigint | null }>('SELECT MIN(MHL_MIN_OPEN_TXNID) AS ID FROM MIN_HISTORY_LEVEL');
   const above = (await lowWatermark(tx, conf)) + 1n;
   const minOpenId = minOf(await minOpenTxnId(tx), needed?.ID ?? undefined, above) ?? above;
   const list = toValidTxnList(await selectOpenTxns(tx, conf), undefined);
-  return { minOpenTxnId: minOpenId, validTxns: ValidTxnList.forCleaner(list, minOpenId).toString() };
+  const validTxns = ValidTxnList.forCleaner(list, minOpenId).toString();
+  return { minOpenTxnId: minOpenId, validTxns, heldBy: await holderOf(tx, minOpenId) };
+}
+
+/** The watermark for one table: transactions that are known not to read it do not count, but are still open. */
+async function watermarkOf(tx: Tx, conf: TxnConf, resource: Resource): Promise<GetCleanerWatermarkResponse> {
+  const readers = await mayRead(tx, resource);
+  const above = (await lowWatermark(tx, conf)) + 1n;
+  const minOpenId = minOf(readers[0], await minNeededBy(tx, readers), above) ?? above;
+  const list = toValidTxnList(await selectOpenTxns(tx, conf), undefined);
+  const validTxns = ValidTxnList.forCleaner(list, minOpenId, true).toString();
+  return { minOpenTxnId: minOpenId, validTxns, heldBy: await holderOf(tx, minOpenId, readers) };
+}
+
+/** Who holds the watermark: the first open transaction that may need what is not below it. */
+async function holderOf(tx: Tx, minOpenId: bigint, among?: readonly bigint[]): Promise<TxnInfo | undefined> {
+  const ids = await tx.column<bigint>(
+    `SELECT TXN_ID FROM TXNS LEFT JOIN MIN_HISTORY_LEVEL ON MHL_TXNID = TXN_ID WHERE TXN_STATE = '${OPEN}'
+      AND (TXN_ID = ? OR MHL_MIN_OPEN_TXNID <= ?) ORDER BY TXN_ID`,
+    [minOpenId, minOpenId],
+  );
+  const first = ids.find((id) => among?.includes(id) ?? true);
+  return first === undefined ? undefined : await infoOf(tx, first);
 }
 
 /**

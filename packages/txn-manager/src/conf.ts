@@ -14,6 +14,8 @@ export interface TxnConf {
   readonly openTxnTimeoutMs: number;
   /** Resources one search of the Initiator looks at (hive.compactor.fetch.size). */
   readonly candidateLimit: number;
+  /** hive.txn.use.minhistorywriteid: transactions say which tables they read, and the Cleaner waits for them there only. */
+  readonly useMinHistoryWriteId: boolean;
 }
 
 export const DEFAULT_TXN_CONF: TxnConf = {
@@ -24,4 +26,5 @@ export const DEFAULT_TXN_CONF: TxnConf = {
   countOpenTxnsIntervalMs: 1000,
   openTxnTimeoutMs: 1000,
   candidateLimit: 1000,
+  useMinHistoryWriteId: false,
 };

@@ -4,6 +4,7 @@ import { abortInTx } from './abort.js';
 import { AbortReason } from './abort-reason.js';
 import type { TxnConf } from './conf.js';
 import { OPEN, type TxnContext } from './context.js';
+import { removeStale } from './rebuild-locks.js';
 
 /** What tells whether an open transaction has been left behind. */
 export interface HeldTxn {
@@ -65,12 +66,23 @@ export async function abortStillLeft(
   suspects: readonly bigint[],
   isLeft: (txn: HeldTxn) => boolean,
 ): Promise<bigint[]> {
-  const held = await selectHeldByIds(tx, suspects, true);
-  return abortInTx(
-    tx,
-    held.filter(isLeft).map((txn) => txn.txnId),
-    AbortReason.TIMEOUT,
-  );
+  const left = (await selectHeldByIds(tx, suspects, true)).filter(isLeft);
+  const now = await tx.now();
+  // Those left behind by one process at one time are aborted together.
+  const byReason = new Map<string, bigint[]>();
+  for (const txn of left) {
+    const why = describeLeft(txn, now);
+    byReason.set(why, [...(byReason.get(why) ?? []), txn.txnId]);
+  }
+  const aborted: bigint[] = [];
+  for (const [why, ids] of byReason) aborted.push(...(await abortInTx(tx, ids, AbortReason.TIMEOUT, why)));
+  return aborted.sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** Since when nothing was heard of whom. */
+function describeLeft({ host, agentInfo, lastHeartbeatMs }: HeldTxn, now: bigint): string {
+  const holder = [agentInfo, host].filter((part) => part !== '').join(' on ');
+  return `no sign of life for ${(now - lastHeartbeatMs) / 1000n} s${holder === '' ? '' : ` of ${holder}`}`;
 }
 
 function toHeld(row: RawHeld): HeldTxn {
@@ -94,6 +106,7 @@ export interface Expired {
 /** Aborts what has been left behind. */
 export async function expire(tx: Tx, ctx: TxnContext, abortDeadHolders: boolean): Promise<Expired> {
   const now = await tx.now();
+  await removeStale(tx, now, ctx.conf.txnTimeoutMs);
   const late = await selectHeld(tx, BATCH, now - BigInt(Math.min(ctx.conf.txnTimeoutMs, ctx.conf.replTxnTimeoutMs)));
   const isLate = (txn: HeldTxn) => isTimedOut(txn, now, ctx.conf);
   const timedOut = await abortStillLeft(tx, idsOf(late.filter(isLate)), isLate);

@@ -46,7 +46,7 @@ for (const [name, start] of BINDINGS) {
         WAITING,
       ]);
       expect(second.blockedBy).toMatchObject({ lockId: first.lockId, txnId: 1n, type: EXCLUSIVE, state: ACQUIRED });
-      expect(second.errorMessage).toContain('EXCLUSIVE on d.t held by lockid:1.1 of txnid:1 (u@here, query)');
+      expect(second.errorMessage).toContain('EXCLUSIVE on d.t held by lockid:1.1 of txnid:1 (u@here, query, since 20');
       await commit(s.txns, 1n);
       // The third does not overtake the second, which nobody has polled yet.
       expect(await stateOf(third.lockId)).toBe(WAITING);

@@ -9,6 +9,7 @@ import {
   txnLockForOpen,
   VOLATILE,
 } from './context.js';
+import { openReplicated, validateReplicated } from './replication.js';
 
 const MAX_TEXT = 128;
 
@@ -68,6 +69,13 @@ const MAX_ATTEMPTS = 5;
  * these are.
  */
 export async function openTxns(ctx: TxnContext, gauge: OpenTxnGauge, request: OpenTxnsRequest): Promise<bigint[]> {
+  const { replicated } = request;
+  if (replicated !== undefined) {
+    validateReplicated(replicated, ctx.conf.maxOpenBatch);
+    await gauge.admit(replicated.sourceTxnIds.length);
+    const open = (tx: Tx) => (count: number) => insertTxns(tx, ctx, request, count);
+    return await ctx.db.transaction((tx) => openReplicated(tx, replicated, open(tx)));
+  }
   if (request.count <= 0) throw new InvalidRequestError(`cannot open ${request.count} transactions`);
   if (request.type === TxnType.UNRECOGNIZED) throw new InvalidRequestError('unknown type of transaction');
   const count = Math.min(request.count, ctx.conf.maxOpenBatch);

@@ -36,6 +36,7 @@ const BY_PARTITION = [
 const BY_TABLE = [
   ['TXN_TO_WRITE_ID', 'T2W'],
   ['NEXT_WRITE_ID', 'NWI'],
+  ['MIN_HISTORY_WRITE_ID', 'MH'],
 ] as const;
 
 /** A renamed table or partition keeps what is known of it. An empty table name means a whole database. */

@@ -30,6 +30,12 @@ export async function showTxns(tx: Tx, conf: TxnConf): Promise<ShowTxnsResponse>
   return { highWatermark: list.highWatermark, txns };
 }
 
+/** One transaction, as SHOW TRANSACTIONS shows it. */
+export async function infoOf(tx: Tx, txnId: bigint): Promise<TxnInfo | undefined> {
+  const row = await tx.get<RawTxnInfo>('SELECT * FROM TXNS WHERE TXN_ID = ?', [txnId]);
+  return row === undefined ? undefined : toInfo(row);
+}
+
 function toInfo(row: RawTxnInfo): TxnInfo {
   return {
     txnId: row.TXN_ID,

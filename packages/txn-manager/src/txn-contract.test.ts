@@ -240,7 +240,9 @@ for (const [name, start] of BINDINGS) {
           TxnState.TXN_STATE_UNSPECIFIED,
         ]);
         const shown = await s.txns.showTxns({});
-        expect(shown.txns[0].metaInfo).toBe('write conflicts');
+        expect(shown.txns[0].metaInfo).toMatch(
+          /^write conflicts at [-0-9T:]+Z: txnid:2 committed a write of d\.t\/p=1$/,
+        );
         // What it wrote is still to be cleaned.
         expect(await count(s.db, 'TXN_COMPONENTS')).toBe(1);
       });

@@ -6,6 +6,8 @@ import {
   type AbortTxnsResponse,
   type AddDynamicPartitionsRequest,
   type AddDynamicPartitionsResponse,
+  type AddMinHistoryWriteIdsRequest,
+  type AddMinHistoryWriteIdsResponse,
   type AddWriteComponentsRequest,
   type AddWriteComponentsResponse,
   type AllocateTableWriteIdsRequest,
@@ -27,9 +29,13 @@ import {
   type GetValidTxnsResponse,
   type GetValidWriteIdsRequest,
   type GetValidWriteIdsResponse,
+  type HeartbeatMaterializationRebuildRequest,
+  type HeartbeatMaterializationRebuildResponse,
   type HeartbeatTxnsRequest,
   type HeartbeatTxnsResponse,
   HousekeepingTask,
+  type LockMaterializationRebuildRequest,
+  type LockMaterializationRebuildResponse,
   type LockService,
   type MarkCleanedRequest,
   type MarkCleanedResponse,
@@ -39,6 +45,8 @@ import {
   type RenameResourceResponse,
   type RunHousekeepingRequest,
   type RunHousekeepingResponse,
+  type SeedTxnIdRequest,
+  type SeedTxnIdResponse,
   type SeedWriteIdRequest,
   type SeedWriteIdResponse,
   type ShowTxnsRequest,
@@ -51,15 +59,19 @@ import { commitInTx } from './commit.js';
 import { cleanerWatermark, findCandidates, markCleaned } from './compaction-support.js';
 import { addComponents, addDynamicPartitions, componentsOf, planComponents } from './components.js';
 import { DEFAULT_TXN_CONF, type TxnConf } from './conf.js';
-import { type TxnContext, VOLATILE } from './context.js';
+import { highestTxnId, type TxnContext, VOLATILE } from './context.js';
 import { expire } from './expiry.js';
 import type { TxnTotals } from './figures.js';
 import { heartbeat } from './heartbeat.js';
 import { isHolderAlive } from './holder.js';
 import { selectLatestConflict } from './latest-conflict.js';
+import { addMinHistoryWriteIds } from './min-history.js';
 import { selectValidTxns } from './open-txn-list.js';
 import { OpenTxnGauge, openTxns } from './open-txns.js';
+import { heartbeatRebuild, lockRebuild } from './rebuild-locks.js';
+import { forgetReplicated, targetsOf } from './replication.js';
 import { forgetResource, renameResource } from './resources.js';
+import { seedTxnId } from './seed-txn-id.js';
 import { showTxns } from './show-txns.js';
 import { statesOf } from './states.js';
 import { requireOpen } from './txn-state.js';
@@ -110,6 +122,8 @@ export class TxnManager implements TransactionService {
   async commitTxn(request: CommitTxnRequest): Promise<CommitTxnResponse> {
     // Without components nothing was written: a commit that a power cut takes back is missed by nobody. (A server decides
     // itself when it flushes: there is nothing to spare.)
+    const { replPolicy } = request;
+    if (replPolicy !== undefined) return await this.commitReplicated(request, replPolicy);
     const isServer = this.db.dialect.name === 'mysql';
     const durable = isServer || (await this.db.read((tx) => componentsOf(tx, request.txnId))).length > 0;
     const outcome = await this.db.transaction((tx) => commitInTx(tx, request), { durable });
@@ -120,8 +134,36 @@ export class TxnManager implements TransactionService {
     return outcome.response;
   }
 
-  async abortTxns({ txnIds, reasonCode }: AbortTxnsRequest): Promise<AbortTxnsResponse> {
-    const abortedTxnIds = await this.db.transaction((tx) => abortInTx(tx, txnIds, reasonCode), VOLATILE);
+  /** Commits what stands for another warehouse's transaction; one that is not known was committed before. */
+  private async commitReplicated(request: CommitTxnRequest, policy: string): Promise<CommitTxnResponse> {
+    const targets = await this.db.read((tx) => targetsOf(tx, policy, [request.txnId]));
+    const txnId = targets.get(request.txnId);
+    if (txnId === undefined) {
+      return await this.db.read(async (tx) => ({ commitId: await highestTxnId(tx), commitTimeMs: await tx.now() }));
+    }
+    const response = await this.commitTxn({ txnId, exclWriteEnabled: true });
+    await this.db.transaction((tx) => forgetReplicated(tx, policy, [request.txnId]));
+    return response;
+  }
+
+  /** Aborts what stands for another warehouse's transactions; the answer names the source's ids. */
+  private async abortReplicated(request: AbortTxnsRequest, policy: string): Promise<AbortTxnsResponse> {
+    const targets = await this.db.read((tx) => targetsOf(tx, policy, request.txnIds));
+    const { abortedTxnIds } = await this.abortTxns({
+      ...request,
+      txnIds: [...targets.values()],
+      replPolicy: undefined,
+    });
+    await this.db.transaction((tx) => forgetReplicated(tx, policy, [...targets.keys()]));
+    const ids = [...new Set(request.txnIds)];
+    const isAborted = (id: bigint) => abortedTxnIds.includes(targets.get(id) ?? -1n);
+    return { abortedTxnIds: ids.filter(isAborted), skippedTxnIds: ids.filter((id) => !isAborted(id)) };
+  }
+
+  async abortTxns(request: AbortTxnsRequest): Promise<AbortTxnsResponse> {
+    const { txnIds, reasonCode, abortedBy, replPolicy } = request;
+    if (replPolicy !== undefined) return await this.abortReplicated(request, replPolicy);
+    const abortedTxnIds = await this.db.transaction((tx) => abortInTx(tx, txnIds, reasonCode, abortedBy), VOLATILE);
     this.totals.aborted += abortedTxnIds.length;
     await this.release(abortedTxnIds);
     const aborted = new Set(abortedTxnIds);
@@ -193,8 +235,29 @@ export class TxnManager implements TransactionService {
     return { candidates: await this.db.read((tx) => findCandidates(tx, this.ctx.conf, request)) };
   }
 
-  getCleanerWatermark(_request: GetCleanerWatermarkRequest): Promise<GetCleanerWatermarkResponse> {
-    return this.db.read((tx) => cleanerWatermark(tx, this.ctx.conf));
+  getCleanerWatermark({ resource }: GetCleanerWatermarkRequest): Promise<GetCleanerWatermarkResponse> {
+    return this.db.read((tx) => cleanerWatermark(tx, this.ctx.conf, resource));
+  }
+
+  async addMinHistoryWriteIds(request: AddMinHistoryWriteIdsRequest): Promise<AddMinHistoryWriteIdsResponse> {
+    if (!this.ctx.conf.useMinHistoryWriteId) return { recorded: false };
+    await this.db.transaction((tx) => addMinHistoryWriteIds(tx, request), VOLATILE);
+    return { recorded: true };
+  }
+
+  async seedTxnId(request: SeedTxnIdRequest): Promise<SeedTxnIdResponse> {
+    await this.db.transaction((tx) => seedTxnId(tx, request.seedTxnId));
+    return {};
+  }
+
+  lockMaterializationRebuild(request: LockMaterializationRebuildRequest): Promise<LockMaterializationRebuildResponse> {
+    return this.db.transaction((tx) => lockRebuild(tx, request, this.ctx.conf.txnTimeoutMs), VOLATILE);
+  }
+
+  async heartbeatMaterializationRebuild(
+    request: HeartbeatMaterializationRebuildRequest,
+  ): Promise<HeartbeatMaterializationRebuildResponse> {
+    return { alive: await this.db.transaction((tx) => heartbeatRebuild(tx, request), VOLATILE) };
   }
 
   async markCleaned(request: MarkCleanedRequest): Promise<MarkCleanedResponse> {

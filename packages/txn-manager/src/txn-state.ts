@@ -6,12 +6,15 @@ export interface TxnRow {
   readonly txnId: bigint;
   readonly state: string;
   readonly type: TxnType;
+  /** Why it was aborted. */
+  readonly metaInfo: string;
 }
 
 interface RawTxnRow {
   readonly TXN_ID: bigint;
   readonly TXN_STATE: string;
   readonly TXN_TYPE: bigint | null;
+  readonly TXN_META_INFO: string | null;
 }
 
 /** What selects the rows of transactions, to be held until commit where they are to change. */
@@ -19,7 +22,7 @@ export function txnRowQueries(tx: Tx, txnIds: readonly bigint[], forUpdate: bool
   return chunked(txnIds).map((chunk) => {
     const ids = idList(chunk);
     const end = forUpdate ? tx.dialect.forUpdate : '';
-    return [`SELECT TXN_ID, TXN_STATE, TXN_TYPE FROM TXNS WHERE TXN_ID IN ${ids.sql}${end}`, ids.params];
+    return [`SELECT TXN_ID, TXN_STATE, TXN_TYPE, TXN_META_INFO FROM TXNS WHERE TXN_ID IN ${ids.sql}${end}`, ids.params];
   });
 }
 
@@ -35,7 +38,8 @@ export function toTxnRows(answers: readonly Row[][]): Map<bigint, TxnRow> {
     for (const row of rows as unknown as RawTxnRow[]) {
       // Hive's seed row and rows of older versions have no type.
       const type = Number(row.TXN_TYPE ?? 0n) as TxnType;
-      found.set(row.TXN_ID, { txnId: row.TXN_ID, state: row.TXN_STATE, type });
+      const metaInfo = row.TXN_META_INFO ?? '';
+      found.set(row.TXN_ID, { txnId: row.TXN_ID, state: row.TXN_STATE, type, metaInfo });
     }
   }
   return found;
@@ -50,9 +54,14 @@ export async function requireOpen(tx: Tx, txnId: bigint, forUpdate = false): Pro
 /** EnsureValidTxnFunction. */
 export function assertOpen(txnId: bigint, row: TxnRow | undefined): TxnRow {
   if (row === undefined) throw new NoSuchTxnError(txnId);
-  if (row.state === ABORTED) throw new TxnAbortedError(txnId);
+  if (row.state === ABORTED) throw new TxnAbortedError(txnId, abortedText(row));
   if (row.state === COMMITTED) throw new NoSuchTxnError(txnId, `Transaction txnid:${txnId} is already committed`);
   return row;
+}
+
+/** Hive's text, and why. */
+function abortedText({ txnId, metaInfo }: TxnRow): string {
+  return `Transaction txnid:${txnId} already aborted${metaInfo === '' ? '' : ` (${metaInfo})`}`;
 }
 
 export function toTxnState(state: string | undefined): TxnState {

@@ -46,3 +46,8 @@ export function describeWriteConflict(own: WriteSetEntry, winner: WriteSetEntry)
   const committed = `[txnid:${winner.txnId},${winner.commitId}]`;
   return `Aborting ${loser} due to a write conflict on ${resource} committed by ${committed} ${own.operation}/${winner.operation}`;
 }
+
+/** Who won, for the loser's record. */
+export function describeWinner({ database, table, partition, txnId }: WriteSetEntry): string {
+  return `txnid:${txnId} committed a write of ${[database, table].join('.')}${partition === undefined ? '' : `/${partition}`}`;
+}

@@ -50,6 +50,18 @@ export interface CompactionQueueOptions {
 const noSuchCompaction = (id: bigint, state?: string): NoSuchCompactionError =>
   new NoSuchCompactionError(id, `no compaction with id ${id} is ${state ?? 'in the queue'}`);
 
+/** Who says something of a request that it took. */
+interface TakenBy {
+  readonly workerId?: string | undefined;
+  readonly workerStartMs?: bigint | undefined;
+}
+
+const isTakenBy = (row: Compaction, { workerId, workerStartMs }: TakenBy): boolean =>
+  workerId === undefined ||
+  (row.state === CompactionState.COMPACTION_STATE_WORKING &&
+    row.workerId === workerId &&
+    (workerStartMs === undefined || row.startMs === workerStartMs));
+
 /** A request that no Worker has. */
 const WAITS_AGAIN =
   "CQ_STATE = 'i', CQ_WORKER_ID = NULL, CQ_WORKER_VERSION = NULL, CQ_START = NULL, CQ_TXN_ID = NULL, CQ_HIGHEST_WRITE_ID = NULL";
@@ -153,13 +165,13 @@ export class CompactionQueue implements CompactionService {
 
   async updateCompactorState(request: UpdateCompactorStateRequest): Promise<Record<string, never>> {
     const params = [request.txnId, request.highestWriteId];
-    await this.update(request.id, 'CQ_TXN_ID = ?, CQ_HIGHEST_WRITE_ID = ?', params, 'w');
+    await this.update(request, 'CQ_TXN_ID = ?, CQ_HIGHEST_WRITE_ID = ?', params, 'w');
     return {};
   }
 
   async markCompacted(request: MarkCompactedRequest): Promise<Record<string, never>> {
     await this.update(
-      request.id,
+      request,
       `CQ_STATE = 'r', CQ_WORKER_ID = NULL, CQ_NEXT_TXN_ID = ?, CQ_COMMIT_TIME = ?`,
       [request.nextTxnId, request.commitTimeMs],
       'w',
@@ -170,7 +182,7 @@ export class CompactionQueue implements CompactionService {
   /** Ends a request; with state INITIATED a Worker gives it up instead, and it waits again. */
   async finishCompaction(request: FinishCompactionRequest): Promise<Record<string, never>> {
     if (request.state === CompactionState.COMPACTION_STATE_INITIATED) {
-      await this.update(request.id, WAITS_AGAIN, [], 'w');
+      await this.update(request, WAITS_AGAIN, [], 'w');
       return {};
     }
     await this.db.transaction(async (tx) => {
@@ -182,6 +194,7 @@ export class CompactionQueue implements CompactionService {
       }
       const found = await find(tx, request.id);
       if (found === undefined) throw noSuchCompaction(request.id);
+      if (!isTakenBy(found, request)) throw noSuchCompaction(request.id, `with ${request.workerId} any more`);
       await this.moveToHistory(tx, found, request.state, request.errorMessage);
     });
     return {};
@@ -265,13 +278,22 @@ export class CompactionQueue implements CompactionService {
     return this.db.dialect.nullSafeEquals('CQ_PARTITION', '?');
   }
 
-  private async update(id: bigint, assignments: string, params: readonly SqlValue[], state: string): Promise<void> {
+  private async update(
+    by: { readonly id: bigint } & TakenBy,
+    assignments: string,
+    params: readonly SqlValue[],
+    state: string,
+  ): Promise<void> {
+    const { id, workerId, workerStartMs } = by;
+    const isTheirs = workerId === undefined ? '' : ' AND CQ_WORKER_ID = ? AND CQ_START = COALESCE(?, CQ_START)';
     await this.db.transaction(async (tx) => {
       const { changes } = await tx.run(
-        `UPDATE COMPACTION_QUEUE SET ${assignments} WHERE CQ_ID = ? AND CQ_STATE = '${state}'`,
-        [...params, id],
+        `UPDATE COMPACTION_QUEUE SET ${assignments} WHERE CQ_ID = ? AND CQ_STATE = '${state}'${isTheirs}`,
+        [...params, id, ...(workerId === undefined ? [] : [workerId, workerStartMs])],
       );
-      if (changes === 0) throw noSuchCompaction(id, stateName(stateOf(state)));
+      if (changes > 0) return;
+      const whose = workerId === undefined ? '' : ` and with ${workerId}`;
+      throw noSuchCompaction(id, `${stateName(stateOf(state))}${whose}`);
     });
   }
 

@@ -357,6 +357,15 @@ export interface UpdateCompactorStateRequest {
   txnId: bigint;
   /** Write ids up to this one will be merged. */
   highestWriteId: bigint;
+  /**
+   * The Worker that FindNextCompact gave the request to, and when (Compaction.start_ms): NO_SUCH_COMPACTION if it is no longer
+   * that Worker's, because it was revoked and may be another's. Absent: whoever has it.
+   */
+  workerId?:
+    | string
+    | undefined;
+  /** With worker_id: start_ms of the request as it was given out, in milliseconds since the epoch. */
+  workerStartMs?: bigint | undefined;
 }
 
 /** Answer of UpdateCompactorState. */
@@ -372,7 +381,18 @@ export interface MarkCompactedRequest {
     | bigint
     | undefined;
   /** When the Worker's transaction committed, in milliseconds since the epoch. */
-  commitTimeMs?: bigint | undefined;
+  commitTimeMs?:
+    | bigint
+    | undefined;
+  /**
+   * The Worker that FindNextCompact gave the request to, and when (Compaction.start_ms): NO_SUCH_COMPACTION if it is no longer
+   * that Worker's, because it was revoked and may be another's. Absent: whoever has it.
+   */
+  workerId?:
+    | string
+    | undefined;
+  /** With worker_id: start_ms of the request as it was given out, in milliseconds since the epoch. */
+  workerStartMs?: bigint | undefined;
 }
 
 /** Answer of MarkCompacted. */
@@ -388,7 +408,18 @@ export interface FinishCompactionRequest {
   /** Why; empty: what the request already has. */
   errorMessage: string;
   /** For a request that never was in the queue (did not initiate): what to record. */
-  record?: Compaction | undefined;
+  record?:
+    | Compaction
+    | undefined;
+  /**
+   * The Worker that FindNextCompact gave the request to, and when (Compaction.start_ms): NO_SUCH_COMPACTION if it is no longer
+   * that Worker's, because it was revoked and may be another's. Absent: whoever has it.
+   */
+  workerId?:
+    | string
+    | undefined;
+  /** With worker_id: start_ms of the request as it was given out, in milliseconds since the epoch. */
+  workerStartMs?: bigint | undefined;
 }
 
 /** Answer of FinishCompaction. */
@@ -2423,7 +2454,7 @@ export const FindNextCompactResponse: MessageFns<FindNextCompactResponse> = {
 };
 
 function createBaseUpdateCompactorStateRequest(): UpdateCompactorStateRequest {
-  return { id: 0n, txnId: 0n, highestWriteId: 0n };
+  return { id: 0n, txnId: 0n, highestWriteId: 0n, workerId: undefined, workerStartMs: undefined };
 }
 
 export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest> = {
@@ -2445,6 +2476,15 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
         throw new globalThis.Error("value provided for field message.highestWriteId of type int64 too large");
       }
       writer.uint32(24).int64(message.highestWriteId);
+    }
+    if (message.workerId !== undefined) {
+      writer.uint32(34).string(message.workerId);
+    }
+    if (message.workerStartMs !== undefined) {
+      if (BigInt.asIntN(64, message.workerStartMs) !== message.workerStartMs) {
+        throw new globalThis.Error("value provided for field message.workerStartMs of type int64 too large");
+      }
+      writer.uint32(40).int64(message.workerStartMs);
     }
     return writer;
   },
@@ -2486,6 +2526,22 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
             message.highestWriteId = reader.int64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.workerId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.workerStartMs = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2507,6 +2563,16 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
         : isSet(object.highest_write_id)
         ? BigInt(object.highest_write_id)
         : 0n,
+      workerId: isSet(object.workerId)
+        ? globalThis.String(object.workerId)
+        : isSet(object.worker_id)
+        ? globalThis.String(object.worker_id)
+        : undefined,
+      workerStartMs: isSet(object.workerStartMs)
+        ? BigInt(object.workerStartMs)
+        : isSet(object.worker_start_ms)
+        ? BigInt(object.worker_start_ms)
+        : undefined,
     };
   },
 
@@ -2521,6 +2587,12 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
     if (message.highestWriteId !== 0n) {
       obj.highestWriteId = message.highestWriteId.toString();
     }
+    if (message.workerId !== undefined) {
+      obj.workerId = message.workerId;
+    }
+    if (message.workerStartMs !== undefined) {
+      obj.workerStartMs = message.workerStartMs.toString();
+    }
     return obj;
   },
 
@@ -2534,6 +2606,10 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
     message.highestWriteId = (object.highestWriteId !== undefined && object.highestWriteId !== null)
       ? BigInt(object.highestWriteId)
       : 0n;
+    message.workerId = object.workerId ?? undefined;
+    message.workerStartMs = (object.workerStartMs !== undefined && object.workerStartMs !== null)
+      ? BigInt(object.workerStartMs)
+      : undefined;
     return message;
   },
 };
@@ -2591,7 +2667,7 @@ export const UpdateCompactorStateResponse: MessageFns<UpdateCompactorStateRespon
 };
 
 function createBaseMarkCompactedRequest(): MarkCompactedRequest {
-  return { id: 0n, nextTxnId: undefined, commitTimeMs: undefined };
+  return { id: 0n, nextTxnId: undefined, commitTimeMs: undefined, workerId: undefined, workerStartMs: undefined };
 }
 
 export const MarkCompactedRequest: MessageFns<MarkCompactedRequest> = {
@@ -2613,6 +2689,15 @@ export const MarkCompactedRequest: MessageFns<MarkCompactedRequest> = {
         throw new globalThis.Error("value provided for field message.commitTimeMs of type int64 too large");
       }
       writer.uint32(24).int64(message.commitTimeMs);
+    }
+    if (message.workerId !== undefined) {
+      writer.uint32(34).string(message.workerId);
+    }
+    if (message.workerStartMs !== undefined) {
+      if (BigInt.asIntN(64, message.workerStartMs) !== message.workerStartMs) {
+        throw new globalThis.Error("value provided for field message.workerStartMs of type int64 too large");
+      }
+      writer.uint32(40).int64(message.workerStartMs);
     }
     return writer;
   },
@@ -2654,6 +2739,22 @@ export const MarkCompactedRequest: MessageFns<MarkCompactedRequest> = {
             message.commitTimeMs = reader.int64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.workerId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.workerStartMs = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2679,6 +2780,16 @@ export const MarkCompactedRequest: MessageFns<MarkCompactedRequest> = {
         : isSet(object.commit_time_ms)
         ? BigInt(object.commit_time_ms)
         : undefined,
+      workerId: isSet(object.workerId)
+        ? globalThis.String(object.workerId)
+        : isSet(object.worker_id)
+        ? globalThis.String(object.worker_id)
+        : undefined,
+      workerStartMs: isSet(object.workerStartMs)
+        ? BigInt(object.workerStartMs)
+        : isSet(object.worker_start_ms)
+        ? BigInt(object.worker_start_ms)
+        : undefined,
     };
   },
 
@@ -2692,6 +2803,12 @@ export const MarkCompactedRequest: MessageFns<MarkCompactedRequest> = {
     }
     if (message.commitTimeMs !== undefined) {
       obj.commitTimeMs = message.commitTimeMs.toString();
+    }
+    if (message.workerId !== undefined) {
+      obj.workerId = message.workerId;
+    }
+    if (message.workerStartMs !== undefined) {
+      obj.workerStartMs = message.workerStartMs.toString();
     }
     return obj;
   },
@@ -2707,6 +2824,10 @@ export const MarkCompactedRequest: MessageFns<MarkCompactedRequest> = {
       : undefined;
     message.commitTimeMs = (object.commitTimeMs !== undefined && object.commitTimeMs !== null)
       ? BigInt(object.commitTimeMs)
+      : undefined;
+    message.workerId = object.workerId ?? undefined;
+    message.workerStartMs = (object.workerStartMs !== undefined && object.workerStartMs !== null)
+      ? BigInt(object.workerStartMs)
       : undefined;
     return message;
   },
@@ -2765,7 +2886,7 @@ export const MarkCompactedResponse: MessageFns<MarkCompactedResponse> = {
 };
 
 function createBaseFinishCompactionRequest(): FinishCompactionRequest {
-  return { id: 0n, state: 0, errorMessage: "", record: undefined };
+  return { id: 0n, state: 0, errorMessage: "", record: undefined, workerId: undefined, workerStartMs: undefined };
 }
 
 export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
@@ -2784,6 +2905,15 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
     }
     if (message.record !== undefined) {
       Compaction.encode(message.record, writer.uint32(34).fork()).join();
+    }
+    if (message.workerId !== undefined) {
+      writer.uint32(42).string(message.workerId);
+    }
+    if (message.workerStartMs !== undefined) {
+      if (BigInt.asIntN(64, message.workerStartMs) !== message.workerStartMs) {
+        throw new globalThis.Error("value provided for field message.workerStartMs of type int64 too large");
+      }
+      writer.uint32(48).int64(message.workerStartMs);
     }
     return writer;
   },
@@ -2833,6 +2963,22 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
             message.record = Compaction.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.workerId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.workerStartMs = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2855,6 +3001,16 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
         ? globalThis.String(object.error_message)
         : "",
       record: isSet(object.record) ? Compaction.fromJSON(object.record) : undefined,
+      workerId: isSet(object.workerId)
+        ? globalThis.String(object.workerId)
+        : isSet(object.worker_id)
+        ? globalThis.String(object.worker_id)
+        : undefined,
+      workerStartMs: isSet(object.workerStartMs)
+        ? BigInt(object.workerStartMs)
+        : isSet(object.worker_start_ms)
+        ? BigInt(object.worker_start_ms)
+        : undefined,
     };
   },
 
@@ -2872,6 +3028,12 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
     if (message.record !== undefined) {
       obj.record = Compaction.toJSON(message.record);
     }
+    if (message.workerId !== undefined) {
+      obj.workerId = message.workerId;
+    }
+    if (message.workerStartMs !== undefined) {
+      obj.workerStartMs = message.workerStartMs.toString();
+    }
     return obj;
   },
 
@@ -2885,6 +3047,10 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
     message.errorMessage = object.errorMessage ?? "";
     message.record = (object.record !== undefined && object.record !== null)
       ? Compaction.fromPartial(object.record)
+      : undefined;
+    message.workerId = object.workerId ?? undefined;
+    message.workerStartMs = (object.workerStartMs !== undefined && object.workerStartMs !== null)
+      ? BigInt(object.workerStartMs)
       : undefined;
     return message;
   },

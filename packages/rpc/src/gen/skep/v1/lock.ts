@@ -371,6 +371,34 @@ export interface RemoveExpiredLocksResponse {
   removedLockIds: bigint[];
 }
 
+/** Request of RenameLocks. */
+export interface RenameLocksRequest {
+  /** Database before, in lower case. */
+  fromDatabase: string;
+  /** Table before; absent: the whole database. */
+  fromTable?:
+    | string
+    | undefined;
+  /** Partition before, `k1=v1/k2=v2`; absent: the table with all its partitions. */
+  fromPartition?:
+    | string
+    | undefined;
+  /** Database after, in lower case. */
+  toDatabase: string;
+  /** Table after; present if from_table is. */
+  toTable?:
+    | string
+    | undefined;
+  /** Partition after; present if from_partition is. */
+  toPartition?: string | undefined;
+}
+
+/** Answer of RenameLocks. */
+export interface RenameLocksResponse {
+  /** How many locks have another name now. */
+  renamed: bigint;
+}
+
 function createBaseLockComponent(): LockComponent {
   return {
     type: 0,
@@ -2322,6 +2350,256 @@ export const RemoveExpiredLocksResponse: MessageFns<RemoveExpiredLocksResponse> 
   },
 };
 
+function createBaseRenameLocksRequest(): RenameLocksRequest {
+  return {
+    fromDatabase: "",
+    fromTable: undefined,
+    fromPartition: undefined,
+    toDatabase: "",
+    toTable: undefined,
+    toPartition: undefined,
+  };
+}
+
+export const RenameLocksRequest: MessageFns<RenameLocksRequest> = {
+  encode(message: RenameLocksRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fromDatabase !== "") {
+      writer.uint32(10).string(message.fromDatabase);
+    }
+    if (message.fromTable !== undefined) {
+      writer.uint32(18).string(message.fromTable);
+    }
+    if (message.fromPartition !== undefined) {
+      writer.uint32(26).string(message.fromPartition);
+    }
+    if (message.toDatabase !== "") {
+      writer.uint32(34).string(message.toDatabase);
+    }
+    if (message.toTable !== undefined) {
+      writer.uint32(42).string(message.toTable);
+    }
+    if (message.toPartition !== undefined) {
+      writer.uint32(50).string(message.toPartition);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenameLocksRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenameLocksRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fromDatabase = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fromTable = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fromPartition = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.toDatabase = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.toTable = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.toPartition = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RenameLocksRequest {
+    return {
+      fromDatabase: isSet(object.fromDatabase)
+        ? globalThis.String(object.fromDatabase)
+        : isSet(object.from_database)
+        ? globalThis.String(object.from_database)
+        : "",
+      fromTable: isSet(object.fromTable)
+        ? globalThis.String(object.fromTable)
+        : isSet(object.from_table)
+        ? globalThis.String(object.from_table)
+        : undefined,
+      fromPartition: isSet(object.fromPartition)
+        ? globalThis.String(object.fromPartition)
+        : isSet(object.from_partition)
+        ? globalThis.String(object.from_partition)
+        : undefined,
+      toDatabase: isSet(object.toDatabase)
+        ? globalThis.String(object.toDatabase)
+        : isSet(object.to_database)
+        ? globalThis.String(object.to_database)
+        : "",
+      toTable: isSet(object.toTable)
+        ? globalThis.String(object.toTable)
+        : isSet(object.to_table)
+        ? globalThis.String(object.to_table)
+        : undefined,
+      toPartition: isSet(object.toPartition)
+        ? globalThis.String(object.toPartition)
+        : isSet(object.to_partition)
+        ? globalThis.String(object.to_partition)
+        : undefined,
+    };
+  },
+
+  toJSON(message: RenameLocksRequest): unknown {
+    const obj: any = {};
+    if (message.fromDatabase !== "") {
+      obj.fromDatabase = message.fromDatabase;
+    }
+    if (message.fromTable !== undefined) {
+      obj.fromTable = message.fromTable;
+    }
+    if (message.fromPartition !== undefined) {
+      obj.fromPartition = message.fromPartition;
+    }
+    if (message.toDatabase !== "") {
+      obj.toDatabase = message.toDatabase;
+    }
+    if (message.toTable !== undefined) {
+      obj.toTable = message.toTable;
+    }
+    if (message.toPartition !== undefined) {
+      obj.toPartition = message.toPartition;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RenameLocksRequest>, I>>(base?: I): RenameLocksRequest {
+    return RenameLocksRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RenameLocksRequest>, I>>(object: I): RenameLocksRequest {
+    const message = createBaseRenameLocksRequest();
+    message.fromDatabase = object.fromDatabase ?? "";
+    message.fromTable = object.fromTable ?? undefined;
+    message.fromPartition = object.fromPartition ?? undefined;
+    message.toDatabase = object.toDatabase ?? "";
+    message.toTable = object.toTable ?? undefined;
+    message.toPartition = object.toPartition ?? undefined;
+    return message;
+  },
+};
+
+function createBaseRenameLocksResponse(): RenameLocksResponse {
+  return { renamed: 0n };
+}
+
+export const RenameLocksResponse: MessageFns<RenameLocksResponse> = {
+  encode(message: RenameLocksResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.renamed !== 0n) {
+      if (BigInt.asIntN(64, message.renamed) !== message.renamed) {
+        throw new globalThis.Error("value provided for field message.renamed of type int64 too large");
+      }
+      writer.uint32(8).int64(message.renamed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenameLocksResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenameLocksResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.renamed = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RenameLocksResponse {
+    return { renamed: isSet(object.renamed) ? BigInt(object.renamed) : 0n };
+  },
+
+  toJSON(message: RenameLocksResponse): unknown {
+    const obj: any = {};
+    if (message.renamed !== 0n) {
+      obj.renamed = message.renamed.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RenameLocksResponse>, I>>(base?: I): RenameLocksResponse {
+    return RenameLocksResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RenameLocksResponse>, I>>(object: I): RenameLocksResponse {
+    const message = createBaseRenameLocksResponse();
+    message.renamed = (object.renamed !== undefined && object.renamed !== null) ? BigInt(object.renamed) : 0n;
+    return message;
+  },
+};
+
 /**
  * LockService owns HIVE_LOCKS and NEXT_LOCK_ID.
  * Errors: NO_SUCH_LOCK, NO_SUCH_TXN, TXN_ABORTED, TXN_OPEN (unlock of an acquired lock that belongs to a transaction).
@@ -2348,6 +2626,8 @@ export interface LockService {
   showLocks(request: ShowLocksRequest): Promise<ShowLocksResponse>;
   /** Removes locks without a transaction that had no heartbeat for hive.txn.timeout, and locks of ended transactions. */
   removeExpiredLocks(request: RemoveExpiredLocksRequest): Promise<RemoveExpiredLocksResponse>;
+  /** Locks, and requests that wait, follow a renamed table or partition. No errors of its own. */
+  renameLocks(request: RenameLocksRequest): Promise<RenameLocksResponse>;
 }
 
 /**
@@ -2438,6 +2718,16 @@ export const LockServiceService = {
       Buffer.from(RemoveExpiredLocksResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RemoveExpiredLocksResponse => RemoveExpiredLocksResponse.decode(value),
   },
+  /** Locks, and requests that wait, follow a renamed table or partition. No errors of its own. */
+  renameLocks: {
+    path: "/skep.v1.LockService/RenameLocks" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RenameLocksRequest): Buffer => Buffer.from(RenameLocksRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RenameLocksRequest => RenameLocksRequest.decode(value),
+    responseSerialize: (value: RenameLocksResponse): Buffer => Buffer.from(RenameLocksResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RenameLocksResponse => RenameLocksResponse.decode(value),
+  },
 } as const;
 
 export interface LockServiceServer extends UntypedServiceImplementation {
@@ -2462,6 +2752,8 @@ export interface LockServiceServer extends UntypedServiceImplementation {
   showLocks: handleUnaryCall<ShowLocksRequest, ShowLocksResponse>;
   /** Removes locks without a transaction that had no heartbeat for hive.txn.timeout, and locks of ended transactions. */
   removeExpiredLocks: handleUnaryCall<RemoveExpiredLocksRequest, RemoveExpiredLocksResponse>;
+  /** Locks, and requests that wait, follow a renamed table or partition. No errors of its own. */
+  renameLocks: handleUnaryCall<RenameLocksRequest, RenameLocksResponse>;
 }
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;

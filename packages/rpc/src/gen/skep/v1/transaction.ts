@@ -282,11 +282,21 @@ export interface OpenTxnsRequest {
   agentInfo: string;
   /** Of all of them. */
   type: TxnType;
+  /** For REPL_CREATED: the transactions of another warehouse that these stand for. `count` is then their number. */
+  replicated?: ReplicatedTxns | undefined;
+}
+
+/** Transactions of the warehouse that is replicated (REPL_TXN_MAP). */
+export interface ReplicatedTxns {
+  /** The replication policy, such as `sales.*`, in lower case. */
+  policy: string;
+  /** Their ids there. Those that have a transaction here already are answered with it, none is opened twice. */
+  sourceTxnIds: bigint[];
 }
 
 /** Answer of OpenTxns. */
 export interface OpenTxnsResponse {
-  /** Ascending. */
+  /** Ascending; with `replicated`, parallel to the source's ids. */
   txnIds: bigint[];
 }
 
@@ -302,7 +312,14 @@ export interface CommitTxnRequest {
    * The snapshot the transaction read by, where it was taken later than the transaction was opened: what it saw is no
    * conflict. Absent: whatever others committed since the transaction was opened is one, as in Hive.
    */
-  validTxns?: string | undefined;
+  validTxns?:
+    | string
+    | undefined;
+  /**
+   * A replication policy: txn_id is the source's, and what it stands for here is committed and forgotten. An id that is not
+   * known by the policy was committed before, which is no error.
+   */
+  replPolicy?: string | undefined;
 }
 
 /** Answer of CommitTxn. */
@@ -319,6 +336,12 @@ export interface AbortTxnsRequest {
   txnIds: bigint[];
   /** Hive's reason code (TxnErrorMsg): 50001 ABORT TRANSACTIONS, 50004 heartbeat time-out, 50005 rollback, 50006 compaction. */
   reasonCode: number;
+  /** A replication policy: the ids are the source's. Those not known by it are skipped. */
+  replPolicy?:
+    | string
+    | undefined;
+  /** Who aborts them, `user@host`, or what else explains it: kept in TXNS.TXN_META_INFO behind the reason. */
+  abortedBy?: string | undefined;
 }
 
 /** Answer of AbortTxns. */
@@ -502,7 +525,10 @@ export interface TxnInfo {
   host: string;
   /** Who holds it (OpenTxnsRequest.agent_info). */
   agentInfo: string;
-  /** Why it was aborted (TXNS.TXN_META_INFO), empty if it is open. */
+  /**
+   * Why it was aborted, by whom and when, as far as known (TXNS.TXN_META_INFO): Hive's label of the reason, then
+   * `: details`. Empty if it is open.
+   */
   metaInfo: string;
   /** Its type. */
   type: TxnType;
@@ -599,6 +625,11 @@ export interface CompactionCandidate {
 
 /** Request of GetCleanerWatermark. */
 export interface GetCleanerWatermarkRequest {
+  /**
+   * The watermark for the files of this table alone: transactions that have said which tables they read
+   * (AddMinHistoryWriteIds) and did not name it do not count. Absent: for all tables.
+   */
+  resource?: Resource | undefined;
 }
 
 /** Answer of GetCleanerWatermark. */
@@ -607,6 +638,8 @@ export interface GetCleanerWatermarkResponse {
   minOpenTxnId: bigint;
   /** The list a Cleaner reads directories with (hwm = min_open_txn_id - 1). */
   validTxns: string;
+  /** The open transaction that holds the watermark where it is; absent: none is open. */
+  heldBy?: TxnInfo | undefined;
 }
 
 /** Request of MarkCleaned. */
@@ -643,6 +676,74 @@ export interface RunHousekeepingResponse {
   timedOutTxnIds: bigint[];
   /** Aborted because their holder is gone. */
   deadHolderTxnIds: bigint[];
+}
+
+/** Request of AddMinHistoryWriteIds. */
+export interface AddMinHistoryWriteIdsRequest {
+  /** The transaction that reads. */
+  txnId: bigint;
+  /** All that it reads or writes, each table once; at least one. */
+  tables: TableWriteId[];
+}
+
+/** A write id of a table. */
+export interface TableWriteId {
+  /** Name of the database, in lower case. */
+  database: string;
+  /** Name of the table, in lower case. */
+  table: string;
+  /** The smallest open write id of the snapshot, or its highest plus one. */
+  writeId: bigint;
+}
+
+/** Answer of AddMinHistoryWriteIds. */
+export interface AddMinHistoryWriteIdsResponse {
+  /** Whether hive.txn.use.minhistorywriteid is on and it was recorded. */
+  recorded: boolean;
+}
+
+/** Request of SeedTxnId. */
+export interface SeedTxnIdRequest {
+  /** The next transaction gets an id above this one; nothing changes where ids are above it already. */
+  seedTxnId: bigint;
+}
+
+/** Answer of SeedTxnId. */
+export interface SeedTxnIdResponse {
+}
+
+/** Request of LockMaterializationRebuild. */
+export interface LockMaterializationRebuildRequest {
+  /** Database of the view, in lower case. */
+  database: string;
+  /** Name of the view, in lower case. */
+  table: string;
+  /** The transaction that rebuilds it. */
+  txnId: bigint;
+}
+
+/** Answer of LockMaterializationRebuild. */
+export interface LockMaterializationRebuildResponse {
+  /** Whether the transaction has it now. */
+  acquired: boolean;
+  /** The transaction that has it; this one if it was acquired. */
+  heldByTxnId: bigint;
+}
+
+/** Request of HeartbeatMaterializationRebuild. */
+export interface HeartbeatMaterializationRebuildRequest {
+  /** Database of the view, in lower case. */
+  database: string;
+  /** Name of the view, in lower case. */
+  table: string;
+  /** The transaction that rebuilds it. */
+  txnId: bigint;
+}
+
+/** Answer of HeartbeatMaterializationRebuild. */
+export interface HeartbeatMaterializationRebuildResponse {
+  /** False: the transaction does not have it (any more). */
+  alive: boolean;
 }
 
 function createBaseResource(): Resource {
@@ -747,7 +848,7 @@ export const Resource: MessageFns<Resource> = {
 };
 
 function createBaseOpenTxnsRequest(): OpenTxnsRequest {
-  return { count: 0, user: "", host: "", agentInfo: "", type: 0 };
+  return { count: 0, user: "", host: "", agentInfo: "", type: 0, replicated: undefined };
 }
 
 export const OpenTxnsRequest: MessageFns<OpenTxnsRequest> = {
@@ -766,6 +867,9 @@ export const OpenTxnsRequest: MessageFns<OpenTxnsRequest> = {
     }
     if (message.type !== 0) {
       writer.uint32(40).int32(message.type);
+    }
+    if (message.replicated !== undefined) {
+      ReplicatedTxns.encode(message.replicated, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -823,6 +927,14 @@ export const OpenTxnsRequest: MessageFns<OpenTxnsRequest> = {
             message.type = reader.int32() as any;
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.replicated = ReplicatedTxns.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -846,6 +958,7 @@ export const OpenTxnsRequest: MessageFns<OpenTxnsRequest> = {
         ? globalThis.String(object.agent_info)
         : "",
       type: isSet(object.type) ? txnTypeFromJSON(object.type) : 0,
+      replicated: isSet(object.replicated) ? ReplicatedTxns.fromJSON(object.replicated) : undefined,
     };
   },
 
@@ -866,6 +979,9 @@ export const OpenTxnsRequest: MessageFns<OpenTxnsRequest> = {
     if (message.type !== 0) {
       obj.type = txnTypeToJSON(message.type);
     }
+    if (message.replicated !== undefined) {
+      obj.replicated = ReplicatedTxns.toJSON(message.replicated);
+    }
     return obj;
   },
 
@@ -879,6 +995,115 @@ export const OpenTxnsRequest: MessageFns<OpenTxnsRequest> = {
     message.host = object.host ?? "";
     message.agentInfo = object.agentInfo ?? "";
     message.type = object.type ?? 0;
+    message.replicated = (object.replicated !== undefined && object.replicated !== null)
+      ? ReplicatedTxns.fromPartial(object.replicated)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseReplicatedTxns(): ReplicatedTxns {
+  return { policy: "", sourceTxnIds: [] };
+}
+
+export const ReplicatedTxns: MessageFns<ReplicatedTxns> = {
+  encode(message: ReplicatedTxns, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.policy !== "") {
+      writer.uint32(10).string(message.policy);
+    }
+    if (message.sourceTxnIds.length !== 0) {
+      writer.uint32(18).fork();
+      for (const v of message.sourceTxnIds) {
+        if (BigInt.asIntN(64, v) !== v) {
+          throw new globalThis.Error("a value provided in array field sourceTxnIds of type int64 is too large");
+        }
+        writer.int64(v);
+      }
+      writer.join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplicatedTxns {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplicatedTxns();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.policy = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag === 16) {
+              message.sourceTxnIds.push(reader.int64() as bigint);
+
+              continue;
+            }
+
+            if (tag === 18) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.sourceTxnIds.push(reader.int64() as bigint);
+              }
+
+              continue;
+            }
+
+            break;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ReplicatedTxns {
+    return {
+      policy: isSet(object.policy) ? globalThis.String(object.policy) : "",
+      sourceTxnIds: globalThis.Array.isArray(object?.sourceTxnIds)
+        ? object.sourceTxnIds.map((e: any) => BigInt(e))
+        : globalThis.Array.isArray(object?.source_txn_ids)
+        ? object.source_txn_ids.map((e: any) => BigInt(e))
+        : [],
+    };
+  },
+
+  toJSON(message: ReplicatedTxns): unknown {
+    const obj: any = {};
+    if (message.policy !== "") {
+      obj.policy = message.policy;
+    }
+    if (message.sourceTxnIds?.length) {
+      obj.sourceTxnIds = message.sourceTxnIds.map((e) => e.toString());
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ReplicatedTxns>, I>>(base?: I): ReplicatedTxns {
+    return ReplicatedTxns.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReplicatedTxns>, I>>(object: I): ReplicatedTxns {
+    const message = createBaseReplicatedTxns();
+    message.policy = object.policy ?? "";
+    message.sourceTxnIds = object.sourceTxnIds?.map((e) => BigInt(e)) || [];
     return message;
   },
 };
@@ -974,7 +1199,7 @@ export const OpenTxnsResponse: MessageFns<OpenTxnsResponse> = {
 };
 
 function createBaseCommitTxnRequest(): CommitTxnRequest {
-  return { txnId: 0n, exclWriteEnabled: undefined, validTxns: undefined };
+  return { txnId: 0n, exclWriteEnabled: undefined, validTxns: undefined, replPolicy: undefined };
 }
 
 export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
@@ -990,6 +1215,9 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     }
     if (message.validTxns !== undefined) {
       writer.uint32(26).string(message.validTxns);
+    }
+    if (message.replPolicy !== undefined) {
+      writer.uint32(34).string(message.replPolicy);
     }
     return writer;
   },
@@ -1031,6 +1259,14 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
             message.validTxns = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.replPolicy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1056,6 +1292,11 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
         : isSet(object.valid_txns)
         ? globalThis.String(object.valid_txns)
         : undefined,
+      replPolicy: isSet(object.replPolicy)
+        ? globalThis.String(object.replPolicy)
+        : isSet(object.repl_policy)
+        ? globalThis.String(object.repl_policy)
+        : undefined,
     };
   },
 
@@ -1070,6 +1311,9 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     if (message.validTxns !== undefined) {
       obj.validTxns = message.validTxns;
     }
+    if (message.replPolicy !== undefined) {
+      obj.replPolicy = message.replPolicy;
+    }
     return obj;
   },
 
@@ -1081,6 +1325,7 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
     message.exclWriteEnabled = object.exclWriteEnabled ?? undefined;
     message.validTxns = object.validTxns ?? undefined;
+    message.replPolicy = object.replPolicy ?? undefined;
     return message;
   },
 };
@@ -1187,7 +1432,7 @@ export const CommitTxnResponse: MessageFns<CommitTxnResponse> = {
 };
 
 function createBaseAbortTxnsRequest(): AbortTxnsRequest {
-  return { txnIds: [], reasonCode: 0 };
+  return { txnIds: [], reasonCode: 0, replPolicy: undefined, abortedBy: undefined };
 }
 
 export const AbortTxnsRequest: MessageFns<AbortTxnsRequest> = {
@@ -1204,6 +1449,12 @@ export const AbortTxnsRequest: MessageFns<AbortTxnsRequest> = {
     }
     if (message.reasonCode !== 0) {
       writer.uint32(16).int32(message.reasonCode);
+    }
+    if (message.replPolicy !== undefined) {
+      writer.uint32(26).string(message.replPolicy);
+    }
+    if (message.abortedBy !== undefined) {
+      writer.uint32(34).string(message.abortedBy);
     }
     return writer;
   },
@@ -1247,6 +1498,22 @@ export const AbortTxnsRequest: MessageFns<AbortTxnsRequest> = {
             message.reasonCode = reader.int32();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.replPolicy = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.abortedBy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1271,6 +1538,16 @@ export const AbortTxnsRequest: MessageFns<AbortTxnsRequest> = {
         : isSet(object.reason_code)
         ? globalThis.Number(object.reason_code)
         : 0,
+      replPolicy: isSet(object.replPolicy)
+        ? globalThis.String(object.replPolicy)
+        : isSet(object.repl_policy)
+        ? globalThis.String(object.repl_policy)
+        : undefined,
+      abortedBy: isSet(object.abortedBy)
+        ? globalThis.String(object.abortedBy)
+        : isSet(object.aborted_by)
+        ? globalThis.String(object.aborted_by)
+        : undefined,
     };
   },
 
@@ -1282,6 +1559,12 @@ export const AbortTxnsRequest: MessageFns<AbortTxnsRequest> = {
     if (message.reasonCode !== 0) {
       obj.reasonCode = Math.round(message.reasonCode);
     }
+    if (message.replPolicy !== undefined) {
+      obj.replPolicy = message.replPolicy;
+    }
+    if (message.abortedBy !== undefined) {
+      obj.abortedBy = message.abortedBy;
+    }
     return obj;
   },
 
@@ -1292,6 +1575,8 @@ export const AbortTxnsRequest: MessageFns<AbortTxnsRequest> = {
     const message = createBaseAbortTxnsRequest();
     message.txnIds = object.txnIds?.map((e) => BigInt(e)) || [];
     message.reasonCode = object.reasonCode ?? 0;
+    message.replPolicy = object.replPolicy ?? undefined;
+    message.abortedBy = object.abortedBy ?? undefined;
     return message;
   },
 };
@@ -4336,11 +4621,14 @@ export const CompactionCandidate: MessageFns<CompactionCandidate> = {
 };
 
 function createBaseGetCleanerWatermarkRequest(): GetCleanerWatermarkRequest {
-  return {};
+  return { resource: undefined };
 }
 
 export const GetCleanerWatermarkRequest: MessageFns<GetCleanerWatermarkRequest> = {
-  encode(_: GetCleanerWatermarkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: GetCleanerWatermarkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.resource !== undefined) {
+      Resource.encode(message.resource, writer.uint32(10).fork()).join();
+    }
     return writer;
   },
 
@@ -4357,6 +4645,14 @@ export const GetCleanerWatermarkRequest: MessageFns<GetCleanerWatermarkRequest> 
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.resource = Resource.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4369,26 +4665,32 @@ export const GetCleanerWatermarkRequest: MessageFns<GetCleanerWatermarkRequest> 
     }
   },
 
-  fromJSON(_: any): GetCleanerWatermarkRequest {
-    return {};
+  fromJSON(object: any): GetCleanerWatermarkRequest {
+    return { resource: isSet(object.resource) ? Resource.fromJSON(object.resource) : undefined };
   },
 
-  toJSON(_: GetCleanerWatermarkRequest): unknown {
+  toJSON(message: GetCleanerWatermarkRequest): unknown {
     const obj: any = {};
+    if (message.resource !== undefined) {
+      obj.resource = Resource.toJSON(message.resource);
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<GetCleanerWatermarkRequest>, I>>(base?: I): GetCleanerWatermarkRequest {
     return GetCleanerWatermarkRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<GetCleanerWatermarkRequest>, I>>(_: I): GetCleanerWatermarkRequest {
+  fromPartial<I extends Exact<DeepPartial<GetCleanerWatermarkRequest>, I>>(object: I): GetCleanerWatermarkRequest {
     const message = createBaseGetCleanerWatermarkRequest();
+    message.resource = (object.resource !== undefined && object.resource !== null)
+      ? Resource.fromPartial(object.resource)
+      : undefined;
     return message;
   },
 };
 
 function createBaseGetCleanerWatermarkResponse(): GetCleanerWatermarkResponse {
-  return { minOpenTxnId: 0n, validTxns: "" };
+  return { minOpenTxnId: 0n, validTxns: "", heldBy: undefined };
 }
 
 export const GetCleanerWatermarkResponse: MessageFns<GetCleanerWatermarkResponse> = {
@@ -4401,6 +4703,9 @@ export const GetCleanerWatermarkResponse: MessageFns<GetCleanerWatermarkResponse
     }
     if (message.validTxns !== "") {
       writer.uint32(18).string(message.validTxns);
+    }
+    if (message.heldBy !== undefined) {
+      TxnInfo.encode(message.heldBy, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -4434,6 +4739,14 @@ export const GetCleanerWatermarkResponse: MessageFns<GetCleanerWatermarkResponse
             message.validTxns = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.heldBy = TxnInfo.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4458,6 +4771,11 @@ export const GetCleanerWatermarkResponse: MessageFns<GetCleanerWatermarkResponse
         : isSet(object.valid_txns)
         ? globalThis.String(object.valid_txns)
         : "",
+      heldBy: isSet(object.heldBy)
+        ? TxnInfo.fromJSON(object.heldBy)
+        : isSet(object.held_by)
+        ? TxnInfo.fromJSON(object.held_by)
+        : undefined,
     };
   },
 
@@ -4468,6 +4786,9 @@ export const GetCleanerWatermarkResponse: MessageFns<GetCleanerWatermarkResponse
     }
     if (message.validTxns !== "") {
       obj.validTxns = message.validTxns;
+    }
+    if (message.heldBy !== undefined) {
+      obj.heldBy = TxnInfo.toJSON(message.heldBy);
     }
     return obj;
   },
@@ -4481,6 +4802,9 @@ export const GetCleanerWatermarkResponse: MessageFns<GetCleanerWatermarkResponse
       ? BigInt(object.minOpenTxnId)
       : 0n;
     message.validTxns = object.validTxns ?? "";
+    message.heldBy = (object.heldBy !== undefined && object.heldBy !== null)
+      ? TxnInfo.fromPartial(object.heldBy)
+      : undefined;
     return message;
   },
 };
@@ -4937,6 +5261,780 @@ export const RunHousekeepingResponse: MessageFns<RunHousekeepingResponse> = {
   },
 };
 
+function createBaseAddMinHistoryWriteIdsRequest(): AddMinHistoryWriteIdsRequest {
+  return { txnId: 0n, tables: [] };
+}
+
+export const AddMinHistoryWriteIdsRequest: MessageFns<AddMinHistoryWriteIdsRequest> = {
+  encode(message: AddMinHistoryWriteIdsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.txnId !== 0n) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(8).int64(message.txnId);
+    }
+    for (const v of message.tables) {
+      TableWriteId.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AddMinHistoryWriteIdsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAddMinHistoryWriteIdsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.tables.push(TableWriteId.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AddMinHistoryWriteIdsRequest {
+    return {
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : 0n,
+      tables: globalThis.Array.isArray(object?.tables) ? object.tables.map((e: any) => TableWriteId.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: AddMinHistoryWriteIdsRequest): unknown {
+    const obj: any = {};
+    if (message.txnId !== 0n) {
+      obj.txnId = message.txnId.toString();
+    }
+    if (message.tables?.length) {
+      obj.tables = message.tables.map((e) => TableWriteId.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AddMinHistoryWriteIdsRequest>, I>>(base?: I): AddMinHistoryWriteIdsRequest {
+    return AddMinHistoryWriteIdsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AddMinHistoryWriteIdsRequest>, I>>(object: I): AddMinHistoryWriteIdsRequest {
+    const message = createBaseAddMinHistoryWriteIdsRequest();
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
+    message.tables = object.tables?.map((e) => TableWriteId.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseTableWriteId(): TableWriteId {
+  return { database: "", table: "", writeId: 0n };
+}
+
+export const TableWriteId: MessageFns<TableWriteId> = {
+  encode(message: TableWriteId, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.database !== "") {
+      writer.uint32(10).string(message.database);
+    }
+    if (message.table !== "") {
+      writer.uint32(18).string(message.table);
+    }
+    if (message.writeId !== 0n) {
+      if (BigInt.asIntN(64, message.writeId) !== message.writeId) {
+        throw new globalThis.Error("value provided for field message.writeId of type int64 too large");
+      }
+      writer.uint32(24).int64(message.writeId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TableWriteId {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTableWriteId();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.database = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.table = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.writeId = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TableWriteId {
+    return {
+      database: isSet(object.database) ? globalThis.String(object.database) : "",
+      table: isSet(object.table) ? globalThis.String(object.table) : "",
+      writeId: isSet(object.writeId) ? BigInt(object.writeId) : isSet(object.write_id) ? BigInt(object.write_id) : 0n,
+    };
+  },
+
+  toJSON(message: TableWriteId): unknown {
+    const obj: any = {};
+    if (message.database !== "") {
+      obj.database = message.database;
+    }
+    if (message.table !== "") {
+      obj.table = message.table;
+    }
+    if (message.writeId !== 0n) {
+      obj.writeId = message.writeId.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TableWriteId>, I>>(base?: I): TableWriteId {
+    return TableWriteId.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TableWriteId>, I>>(object: I): TableWriteId {
+    const message = createBaseTableWriteId();
+    message.database = object.database ?? "";
+    message.table = object.table ?? "";
+    message.writeId = (object.writeId !== undefined && object.writeId !== null) ? BigInt(object.writeId) : 0n;
+    return message;
+  },
+};
+
+function createBaseAddMinHistoryWriteIdsResponse(): AddMinHistoryWriteIdsResponse {
+  return { recorded: false };
+}
+
+export const AddMinHistoryWriteIdsResponse: MessageFns<AddMinHistoryWriteIdsResponse> = {
+  encode(message: AddMinHistoryWriteIdsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.recorded !== false) {
+      writer.uint32(8).bool(message.recorded);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AddMinHistoryWriteIdsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAddMinHistoryWriteIdsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.recorded = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AddMinHistoryWriteIdsResponse {
+    return { recorded: isSet(object.recorded) ? globalThis.Boolean(object.recorded) : false };
+  },
+
+  toJSON(message: AddMinHistoryWriteIdsResponse): unknown {
+    const obj: any = {};
+    if (message.recorded !== false) {
+      obj.recorded = message.recorded;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AddMinHistoryWriteIdsResponse>, I>>(base?: I): AddMinHistoryWriteIdsResponse {
+    return AddMinHistoryWriteIdsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AddMinHistoryWriteIdsResponse>, I>>(
+    object: I,
+  ): AddMinHistoryWriteIdsResponse {
+    const message = createBaseAddMinHistoryWriteIdsResponse();
+    message.recorded = object.recorded ?? false;
+    return message;
+  },
+};
+
+function createBaseSeedTxnIdRequest(): SeedTxnIdRequest {
+  return { seedTxnId: 0n };
+}
+
+export const SeedTxnIdRequest: MessageFns<SeedTxnIdRequest> = {
+  encode(message: SeedTxnIdRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.seedTxnId !== 0n) {
+      if (BigInt.asIntN(64, message.seedTxnId) !== message.seedTxnId) {
+        throw new globalThis.Error("value provided for field message.seedTxnId of type int64 too large");
+      }
+      writer.uint32(8).int64(message.seedTxnId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SeedTxnIdRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSeedTxnIdRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.seedTxnId = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SeedTxnIdRequest {
+    return {
+      seedTxnId: isSet(object.seedTxnId)
+        ? BigInt(object.seedTxnId)
+        : isSet(object.seed_txn_id)
+        ? BigInt(object.seed_txn_id)
+        : 0n,
+    };
+  },
+
+  toJSON(message: SeedTxnIdRequest): unknown {
+    const obj: any = {};
+    if (message.seedTxnId !== 0n) {
+      obj.seedTxnId = message.seedTxnId.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SeedTxnIdRequest>, I>>(base?: I): SeedTxnIdRequest {
+    return SeedTxnIdRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SeedTxnIdRequest>, I>>(object: I): SeedTxnIdRequest {
+    const message = createBaseSeedTxnIdRequest();
+    message.seedTxnId = (object.seedTxnId !== undefined && object.seedTxnId !== null) ? BigInt(object.seedTxnId) : 0n;
+    return message;
+  },
+};
+
+function createBaseSeedTxnIdResponse(): SeedTxnIdResponse {
+  return {};
+}
+
+export const SeedTxnIdResponse: MessageFns<SeedTxnIdResponse> = {
+  encode(_: SeedTxnIdResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SeedTxnIdResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSeedTxnIdResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): SeedTxnIdResponse {
+    return {};
+  },
+
+  toJSON(_: SeedTxnIdResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SeedTxnIdResponse>, I>>(base?: I): SeedTxnIdResponse {
+    return SeedTxnIdResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SeedTxnIdResponse>, I>>(_: I): SeedTxnIdResponse {
+    const message = createBaseSeedTxnIdResponse();
+    return message;
+  },
+};
+
+function createBaseLockMaterializationRebuildRequest(): LockMaterializationRebuildRequest {
+  return { database: "", table: "", txnId: 0n };
+}
+
+export const LockMaterializationRebuildRequest: MessageFns<LockMaterializationRebuildRequest> = {
+  encode(message: LockMaterializationRebuildRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.database !== "") {
+      writer.uint32(10).string(message.database);
+    }
+    if (message.table !== "") {
+      writer.uint32(18).string(message.table);
+    }
+    if (message.txnId !== 0n) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(24).int64(message.txnId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LockMaterializationRebuildRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLockMaterializationRebuildRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.database = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.table = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LockMaterializationRebuildRequest {
+    return {
+      database: isSet(object.database) ? globalThis.String(object.database) : "",
+      table: isSet(object.table) ? globalThis.String(object.table) : "",
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : 0n,
+    };
+  },
+
+  toJSON(message: LockMaterializationRebuildRequest): unknown {
+    const obj: any = {};
+    if (message.database !== "") {
+      obj.database = message.database;
+    }
+    if (message.table !== "") {
+      obj.table = message.table;
+    }
+    if (message.txnId !== 0n) {
+      obj.txnId = message.txnId.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LockMaterializationRebuildRequest>, I>>(
+    base?: I,
+  ): LockMaterializationRebuildRequest {
+    return LockMaterializationRebuildRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LockMaterializationRebuildRequest>, I>>(
+    object: I,
+  ): LockMaterializationRebuildRequest {
+    const message = createBaseLockMaterializationRebuildRequest();
+    message.database = object.database ?? "";
+    message.table = object.table ?? "";
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
+    return message;
+  },
+};
+
+function createBaseLockMaterializationRebuildResponse(): LockMaterializationRebuildResponse {
+  return { acquired: false, heldByTxnId: 0n };
+}
+
+export const LockMaterializationRebuildResponse: MessageFns<LockMaterializationRebuildResponse> = {
+  encode(message: LockMaterializationRebuildResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.acquired !== false) {
+      writer.uint32(8).bool(message.acquired);
+    }
+    if (message.heldByTxnId !== 0n) {
+      if (BigInt.asIntN(64, message.heldByTxnId) !== message.heldByTxnId) {
+        throw new globalThis.Error("value provided for field message.heldByTxnId of type int64 too large");
+      }
+      writer.uint32(16).int64(message.heldByTxnId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LockMaterializationRebuildResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLockMaterializationRebuildResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.acquired = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.heldByTxnId = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LockMaterializationRebuildResponse {
+    return {
+      acquired: isSet(object.acquired) ? globalThis.Boolean(object.acquired) : false,
+      heldByTxnId: isSet(object.heldByTxnId)
+        ? BigInt(object.heldByTxnId)
+        : isSet(object.held_by_txn_id)
+        ? BigInt(object.held_by_txn_id)
+        : 0n,
+    };
+  },
+
+  toJSON(message: LockMaterializationRebuildResponse): unknown {
+    const obj: any = {};
+    if (message.acquired !== false) {
+      obj.acquired = message.acquired;
+    }
+    if (message.heldByTxnId !== 0n) {
+      obj.heldByTxnId = message.heldByTxnId.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LockMaterializationRebuildResponse>, I>>(
+    base?: I,
+  ): LockMaterializationRebuildResponse {
+    return LockMaterializationRebuildResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LockMaterializationRebuildResponse>, I>>(
+    object: I,
+  ): LockMaterializationRebuildResponse {
+    const message = createBaseLockMaterializationRebuildResponse();
+    message.acquired = object.acquired ?? false;
+    message.heldByTxnId = (object.heldByTxnId !== undefined && object.heldByTxnId !== null)
+      ? BigInt(object.heldByTxnId)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseHeartbeatMaterializationRebuildRequest(): HeartbeatMaterializationRebuildRequest {
+  return { database: "", table: "", txnId: 0n };
+}
+
+export const HeartbeatMaterializationRebuildRequest: MessageFns<HeartbeatMaterializationRebuildRequest> = {
+  encode(message: HeartbeatMaterializationRebuildRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.database !== "") {
+      writer.uint32(10).string(message.database);
+    }
+    if (message.table !== "") {
+      writer.uint32(18).string(message.table);
+    }
+    if (message.txnId !== 0n) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(24).int64(message.txnId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HeartbeatMaterializationRebuildRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHeartbeatMaterializationRebuildRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.database = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.table = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): HeartbeatMaterializationRebuildRequest {
+    return {
+      database: isSet(object.database) ? globalThis.String(object.database) : "",
+      table: isSet(object.table) ? globalThis.String(object.table) : "",
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : 0n,
+    };
+  },
+
+  toJSON(message: HeartbeatMaterializationRebuildRequest): unknown {
+    const obj: any = {};
+    if (message.database !== "") {
+      obj.database = message.database;
+    }
+    if (message.table !== "") {
+      obj.table = message.table;
+    }
+    if (message.txnId !== 0n) {
+      obj.txnId = message.txnId.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<HeartbeatMaterializationRebuildRequest>, I>>(
+    base?: I,
+  ): HeartbeatMaterializationRebuildRequest {
+    return HeartbeatMaterializationRebuildRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HeartbeatMaterializationRebuildRequest>, I>>(
+    object: I,
+  ): HeartbeatMaterializationRebuildRequest {
+    const message = createBaseHeartbeatMaterializationRebuildRequest();
+    message.database = object.database ?? "";
+    message.table = object.table ?? "";
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
+    return message;
+  },
+};
+
+function createBaseHeartbeatMaterializationRebuildResponse(): HeartbeatMaterializationRebuildResponse {
+  return { alive: false };
+}
+
+export const HeartbeatMaterializationRebuildResponse: MessageFns<HeartbeatMaterializationRebuildResponse> = {
+  encode(message: HeartbeatMaterializationRebuildResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.alive !== false) {
+      writer.uint32(8).bool(message.alive);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HeartbeatMaterializationRebuildResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHeartbeatMaterializationRebuildResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.alive = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): HeartbeatMaterializationRebuildResponse {
+    return { alive: isSet(object.alive) ? globalThis.Boolean(object.alive) : false };
+  },
+
+  toJSON(message: HeartbeatMaterializationRebuildResponse): unknown {
+    const obj: any = {};
+    if (message.alive !== false) {
+      obj.alive = message.alive;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<HeartbeatMaterializationRebuildResponse>, I>>(
+    base?: I,
+  ): HeartbeatMaterializationRebuildResponse {
+    return HeartbeatMaterializationRebuildResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HeartbeatMaterializationRebuildResponse>, I>>(
+    object: I,
+  ): HeartbeatMaterializationRebuildResponse {
+    const message = createBaseHeartbeatMaterializationRebuildResponse();
+    message.alive = object.alive ?? false;
+    return message;
+  },
+};
+
 /**
  * TransactionService owns TXNS, TXN_COMPONENTS, COMPLETED_TXN_COMPONENTS, WRITE_SET, TXN_TO_WRITE_ID, NEXT_WRITE_ID,
  * MIN_HISTORY_LEVEL and REPL_TXN_MAP.
@@ -4990,6 +6088,25 @@ export interface TransactionService {
   markCleaned(request: MarkCleanedRequest): Promise<MarkCleanedResponse>;
   /** One round of housekeeping: time-outs, garbage collection of WRITE_SET, TXN_TO_WRITE_ID, TXNS and duplicates. */
   runHousekeeping(request: RunHousekeepingRequest): Promise<RunHousekeepingResponse>;
+  /**
+   * A transaction says which tables it reads and from which write id on, so that the Cleaner need not wait for it elsewhere
+   * (MIN_HISTORY_WRITE_ID; hive.txn.use.minhistorywriteid). NO_SUCH_TXN, TXN_ABORTED. It must read no other table after.
+   */
+  addMinHistoryWriteIds(request: AddMinHistoryWriteIdsRequest): Promise<AddMinHistoryWriteIdsResponse>;
+  /**
+   * Lets transaction ids go on above a number: files that were brought from elsewhere are named by it
+   * (TxnHandler.seedTxnId).
+   */
+  seedTxnId(request: SeedTxnIdRequest): Promise<SeedTxnIdResponse>;
+  /**
+   * One transaction at a time rebuilds a materialized view (MATERIALIZATION_REBUILD_LOCKS). The lock goes with the
+   * transaction, or when it had no heartbeat for hive.txn.timeout. NO_SUCH_TXN, TXN_ABORTED.
+   */
+  lockMaterializationRebuild(request: LockMaterializationRebuildRequest): Promise<LockMaterializationRebuildResponse>;
+  /** Keeps such a lock alive. */
+  heartbeatMaterializationRebuild(
+    request: HeartbeatMaterializationRebuildRequest,
+  ): Promise<HeartbeatMaterializationRebuildResponse>;
 }
 
 /**
@@ -5225,6 +6342,65 @@ export const TransactionServiceService = {
       Buffer.from(RunHousekeepingResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RunHousekeepingResponse => RunHousekeepingResponse.decode(value),
   },
+  /**
+   * A transaction says which tables it reads and from which write id on, so that the Cleaner need not wait for it elsewhere
+   * (MIN_HISTORY_WRITE_ID; hive.txn.use.minhistorywriteid). NO_SUCH_TXN, TXN_ABORTED. It must read no other table after.
+   */
+  addMinHistoryWriteIds: {
+    path: "/skep.v1.TransactionService/AddMinHistoryWriteIds" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: AddMinHistoryWriteIdsRequest): Buffer =>
+      Buffer.from(AddMinHistoryWriteIdsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): AddMinHistoryWriteIdsRequest => AddMinHistoryWriteIdsRequest.decode(value),
+    responseSerialize: (value: AddMinHistoryWriteIdsResponse): Buffer =>
+      Buffer.from(AddMinHistoryWriteIdsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): AddMinHistoryWriteIdsResponse => AddMinHistoryWriteIdsResponse.decode(value),
+  },
+  /**
+   * Lets transaction ids go on above a number: files that were brought from elsewhere are named by it
+   * (TxnHandler.seedTxnId).
+   */
+  seedTxnId: {
+    path: "/skep.v1.TransactionService/SeedTxnId" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SeedTxnIdRequest): Buffer => Buffer.from(SeedTxnIdRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SeedTxnIdRequest => SeedTxnIdRequest.decode(value),
+    responseSerialize: (value: SeedTxnIdResponse): Buffer => Buffer.from(SeedTxnIdResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SeedTxnIdResponse => SeedTxnIdResponse.decode(value),
+  },
+  /**
+   * One transaction at a time rebuilds a materialized view (MATERIALIZATION_REBUILD_LOCKS). The lock goes with the
+   * transaction, or when it had no heartbeat for hive.txn.timeout. NO_SUCH_TXN, TXN_ABORTED.
+   */
+  lockMaterializationRebuild: {
+    path: "/skep.v1.TransactionService/LockMaterializationRebuild" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: LockMaterializationRebuildRequest): Buffer =>
+      Buffer.from(LockMaterializationRebuildRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): LockMaterializationRebuildRequest =>
+      LockMaterializationRebuildRequest.decode(value),
+    responseSerialize: (value: LockMaterializationRebuildResponse): Buffer =>
+      Buffer.from(LockMaterializationRebuildResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LockMaterializationRebuildResponse =>
+      LockMaterializationRebuildResponse.decode(value),
+  },
+  /** Keeps such a lock alive. */
+  heartbeatMaterializationRebuild: {
+    path: "/skep.v1.TransactionService/HeartbeatMaterializationRebuild" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: HeartbeatMaterializationRebuildRequest): Buffer =>
+      Buffer.from(HeartbeatMaterializationRebuildRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): HeartbeatMaterializationRebuildRequest =>
+      HeartbeatMaterializationRebuildRequest.decode(value),
+    responseSerialize: (value: HeartbeatMaterializationRebuildResponse): Buffer =>
+      Buffer.from(HeartbeatMaterializationRebuildResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): HeartbeatMaterializationRebuildResponse =>
+      HeartbeatMaterializationRebuildResponse.decode(value),
+  },
 } as const;
 
 export interface TransactionServiceServer extends UntypedServiceImplementation {
@@ -5275,6 +6451,26 @@ export interface TransactionServiceServer extends UntypedServiceImplementation {
   markCleaned: handleUnaryCall<MarkCleanedRequest, MarkCleanedResponse>;
   /** One round of housekeeping: time-outs, garbage collection of WRITE_SET, TXN_TO_WRITE_ID, TXNS and duplicates. */
   runHousekeeping: handleUnaryCall<RunHousekeepingRequest, RunHousekeepingResponse>;
+  /**
+   * A transaction says which tables it reads and from which write id on, so that the Cleaner need not wait for it elsewhere
+   * (MIN_HISTORY_WRITE_ID; hive.txn.use.minhistorywriteid). NO_SUCH_TXN, TXN_ABORTED. It must read no other table after.
+   */
+  addMinHistoryWriteIds: handleUnaryCall<AddMinHistoryWriteIdsRequest, AddMinHistoryWriteIdsResponse>;
+  /**
+   * Lets transaction ids go on above a number: files that were brought from elsewhere are named by it
+   * (TxnHandler.seedTxnId).
+   */
+  seedTxnId: handleUnaryCall<SeedTxnIdRequest, SeedTxnIdResponse>;
+  /**
+   * One transaction at a time rebuilds a materialized view (MATERIALIZATION_REBUILD_LOCKS). The lock goes with the
+   * transaction, or when it had no heartbeat for hive.txn.timeout. NO_SUCH_TXN, TXN_ABORTED.
+   */
+  lockMaterializationRebuild: handleUnaryCall<LockMaterializationRebuildRequest, LockMaterializationRebuildResponse>;
+  /** Keeps such a lock alive. */
+  heartbeatMaterializationRebuild: handleUnaryCall<
+    HeartbeatMaterializationRebuildRequest,
+    HeartbeatMaterializationRebuildResponse
+  >;
 }
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
