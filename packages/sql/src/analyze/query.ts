@@ -206,7 +206,10 @@ function withCommonTables(query: Query, environment: QueryEnvironment): QueryEnv
   for (const { name, columns, query: body } of query.with) {
     const key = name.name.toLowerCase();
     if (query.with.some((other) => other.name !== name && other.name.name.toLowerCase() === key)) {
-      throw ambiguousTable(name.name, query.with.findLast((other) => other.name.name.toLowerCase() === key)?.name.position ?? name.position);
+      throw ambiguousTable(
+        name.name,
+        query.with.findLast((other) => other.name.name.toLowerCase() === key)?.name.position ?? name.position,
+      );
     }
     const common: CommonTable = {
       query: body,

@@ -69,7 +69,10 @@ async function movePartitions(context: SessionContext, before: Table, after: Tab
   });
 }
 
+/** After ALTER TABLE the metastore says when and by whom (AbstractAlterTableOperation.updateModifiedParameters). */
 export function touched(context: SessionContext, table: Table): Table {
+  table.parameters.last_modified_by = context.services.identity.user;
+  table.parameters.last_modified_time = String(nowSeconds(context));
   table.parameters.transient_lastDdlTime = String(nowSeconds(context));
   return table;
 }

@@ -3,7 +3,7 @@ import type { AlterTableAction, AlterTableStatement } from '../parse/ast.js';
 import { changeColumn, columnsOf, refuseDroppedColumns, refuseRepeated, setColumns } from './alter-columns.js';
 import { apply, renamed, touched } from './alter-rename.js';
 import { compactStatement } from './compact-statement.js';
-import { nowSeconds, resolveTable, type SessionContext, toRecord } from './context.js';
+import { resolveTable, type SessionContext, toRecord } from './context.js';
 import { convertToAcid } from './convert-table.js';
 import { constraintOf, fieldOf } from './create-table.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
@@ -155,8 +155,6 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
       after.parameters = { ...after.parameters, ...properties };
       refuseUnset(before, properties);
       after.parameters = validateTransactional(after, before);
-      after.parameters.last_modified_by = context.services.identity.user;
-      after.parameters.last_modified_time = String(nowSeconds(context));
       if (isFullAcid(after) && !isTransactional(before)) await convertToAcid(context, before);
       return touched(context, after);
     }
@@ -224,7 +222,7 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
         ...before.constraints,
         constraintOf(action.constraint, columns, name, before.constraints.length, text, now),
       ];
-      return touched(context, after);
+      return after;
     }
     case 'drop-constraint': {
       const name = action.name.name.toLowerCase();
@@ -234,7 +232,7 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
           `InvalidObjectException(message:The constraint: ${name} does not exist for the associated table: ${before.database}.${before.name})`,
         );
       }
-      return touched(context, after);
+      return after;
     }
     case 'set-owner':
       after.owner = action.owner.name.name;

@@ -144,7 +144,10 @@ export async function defineTable(
       location,
       inputFormat: format.inputFormat,
       outputFormat: format.outputFormat,
-      serde: { serializationLib: format.serde, parameters: format.serdeParameters },
+      serde: {
+        serializationLib: format.serde,
+        parameters: { 'serialization.format': '1', ...format.serdeParameters },
+      },
       numBuckets: statement.clusteredBy?.buckets ?? -1,
       bucketColumns: statement.clusteredBy?.columns.map((c) => c.name.toLowerCase()) ?? [],
       sortColumns: statement.clusteredBy?.sortedBy.map((s) => ({
@@ -161,6 +164,7 @@ export async function defineTable(
     }
   }
   table.parameters = { ...validateTransactional(table), ...initialStatistics(context, table) };
+  forgetFalse(table);
   validateManaged(context, table);
   return table;
 }
@@ -187,6 +191,11 @@ function applyDefaults(
     parameters.transactional = 'true';
     parameters.transactional_properties = 'insert_only';
   }
+}
+
+/** A new table says nothing of what it is not (TransactionalValidationListener; recorded of Hive 4.0.1). */
+function forgetFalse({ parameters }: Table): void {
+  if (parameters.transactional?.toLowerCase() === 'false') delete parameters.transactional;
 }
 
 /** hive.strict.managed.tables (HiveStrictManagedUtils.validateStrictManagedTable). */
@@ -295,6 +304,7 @@ async function copyDefinition(context: SessionContext, statement: CreateTableSta
     copy.parameters.EXTERNAL = 'TRUE';
   }
   copy.parameters = { ...validateTransactional(copy), ...initialStatistics(context, copy) };
+  forgetFalse(copy);
   validateManaged(context, copy);
   return copy;
 }

@@ -15,12 +15,13 @@ import { TableWriter } from './table-writer.js';
 import { done } from './text-result.js';
 import { columnsAsStruct } from './write-rows.js';
 
-/** CREATE TABLE … AS SELECT: the table appears with its rows, or (the query fails) not at all. */
+/** CREATE TABLE … AS SELECT: the table appears with its rows, or (the query fails) not at all. `finish` completes its definition. */
 export async function createTableAsSelect(
   context: SessionContext,
   statement: CreateTableStatement,
   text: string,
   signal?: AbortSignal,
+  finish: (table: Table) => void = () => {},
 ): Promise<StatementResult> {
   const { query } = statement;
   if (query === undefined) throw new SemanticError(10000, 'CREATE TABLE AS SELECT without a query');
@@ -36,6 +37,7 @@ export async function createTableAsSelect(
       );
       refuseVoid(columns);
       const table = await defineTable(context, statement, text, columns);
+      finish(table);
       if (statement.temporary && statement.location === undefined) placeTemporary(context, table, txnId);
       return {
         reads: analysis.reads,

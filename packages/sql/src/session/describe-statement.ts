@@ -1,7 +1,7 @@
 import type { Table } from '@skep/rpc';
 import type { DescribeTableStatement } from '../parse/ast.js';
-import { resolveTable, type SessionContext } from './context.js';
-import { type DescribeRow, describeExtended, describeFormatted, describeTable } from './describe.js';
+import { requireDatabase, resolveTable, type SessionContext } from './context.js';
+import { type DescribeRow, describeExtended, describeFormatted, describeTable, escapeJava } from './describe.js';
 import { SemanticError } from './errors.js';
 import { requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
@@ -12,8 +12,10 @@ const columns = ['col_name', 'data_type', 'comment'];
 
 /** DESCRIBE [FORMATTED | EXTENDED] t [column] [PARTITION (…)]. Figures are those of the files as they are now. */
 export async function describe(context: SessionContext, statement: DescribeTableStatement): Promise<StatementResult> {
+  if (statement.table.database !== undefined) await requireDatabase(context, statement.table.database);
   const table = await resolveTable(context, statement.table);
-  if (statement.column !== undefined) return describeColumn(table, statement);
+  if (statement.column !== undefined)
+    return describeColumn((await withLiveStatistics(context, table)).table, statement);
   const partition =
     statement.partition === undefined ? undefined : await requirePartition(context, table, statement.partition);
   if (statement.style === undefined) return textResult(columns, describeTable(table));
@@ -33,7 +35,11 @@ function describeColumn(table: Table, statement: DescribeTableStatement): Statem
     throw new SemanticError(10002, `Invalid column reference ${first.name}`, { position: first.position });
   const pad = (text: string) => text.padEnd(20);
   const comment = column.comment ?? 'from deserializer';
-  if (statement.style !== 'formatted') return textResult(columns, [[pad(name), pad(column.type), pad(comment)]]);
+  const { COLUMN_STATS_ACCURATE: accurate } = table.parameters;
+  const state = accurate === undefined ? [] : [['COLUMN_STATS_ACCURATE', escapeJava(accurate)]];
+  if (statement.style !== 'formatted') {
+    return textResult(columns, [[pad(name), pad(column.type), pad(comment)], ...state.map((row) => [...row, ' '])]);
+  }
   const empty = [
     'min',
     'max',
@@ -52,6 +58,7 @@ function describeColumn(table: Table, statement: DescribeTableStatement): Statem
       [pad('data_type'), pad(column.type)],
       ...empty.map((property) => [pad(property), pad('')]),
       [pad('comment'), pad(comment)],
+      ...state,
     ],
   );
 }

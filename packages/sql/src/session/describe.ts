@@ -35,7 +35,7 @@ export function describeFormatted(table: Table, partition?: Partition): Describe
     ...partitionInformation(table),
     blank,
     ...(partition === undefined ? tableDetails(table, sd) : partitionDetails(table, partition, sd)),
-    ...storageDetails(sd, table.tableType),
+    ...storageDetails(sd),
     ...viewDetails(table),
     ...(partition === undefined ? constraintDetails(table) : []),
   ];
@@ -94,12 +94,12 @@ function partitionDetails(table: Table, partition: Partition, sd: StorageDescrip
 }
 
 function parameterRows(title: string, parameters: Readonly<Record<string, string>>): DescribeRow[] {
-  const shown = sortedEntries(parameters).filter(([name]) => name !== 'numFilesErasureCoded');
+  const shown = shownParameters(parameters).filter(([name]) => name !== 'numFilesErasureCoded');
   if (shown.length === 0) return [];
   return [heading(title), ...shown.map(([name, value]): DescribeRow => ['', pad(name), pad(escapeJava(value))])];
 }
 
-function storageDetails(sd: StorageDescriptor, tableType: string): DescribeRow[] {
+function storageDetails(sd: StorageDescriptor): DescribeRow[] {
   const serdeParameters = sortedEntries(sd.serde?.parameters ?? {});
   return [
     blank,
@@ -107,18 +107,11 @@ function storageDetails(sd: StorageDescriptor, tableType: string): DescribeRow[]
     field('SerDe Library:', sd.serde?.serializationLib || 'null'),
     field('InputFormat:', sd.inputFormat || 'null'),
     field('OutputFormat:', sd.outputFormat || 'null'),
-    ...(tableType === 'VIRTUAL_VIEW'
-      ? []
-      : [
-          field('Compressed:', sd.compressed ? 'Yes' : 'No'),
-          field('Num Buckets:', String(sd.numBuckets)),
-          field('Bucket Columns:', `[${sd.bucketColumns.join(', ')}]`),
-          field(
-            'Sort Columns:',
-            `[${sd.sortColumns.map((s) => `Order(col:${s.column}, order:${s.order})`).join(', ')}]`,
-          ),
-          ...skewedDetails(sd),
-        ]),
+    field('Compressed:', sd.compressed ? 'Yes' : 'No'),
+    field('Num Buckets:', String(sd.numBuckets)),
+    field('Bucket Columns:', `[${sd.bucketColumns.join(', ')}]`),
+    field('Sort Columns:', `[${sd.sortColumns.map((s) => `Order(col:${s.column}, order:${s.order})`).join(', ')}]`),
+    ...skewedDetails(sd),
     ...(serdeParameters.length === 0
       ? []
       : [
@@ -191,12 +184,16 @@ function constraintColumns(constraint: Constraint): DescribeRow[] {
   }
 }
 
+/** Parameters without those that skep keeps for itself. */
+export const shownParameters = (parameters: Readonly<Record<string, string>>): [string, string][] =>
+  sortedEntries(parameters).filter(([name]) => !name.startsWith('skep.'));
+
 /** Parameters by name, the order in which Hive prints them. */
 export function sortedEntries(parameters: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-const escapeJava = (text: string): string =>
+export const escapeJava = (text: string): string =>
   text.replace(/[\\"\n\r\t]/g, (c) => ({ '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r', '\t': '\\t' })[c] ?? c);
 
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];

@@ -1,5 +1,5 @@
 import { LockType } from '@skep/rpc';
-import type { DropTableStatement, DropViewStatement, TableName } from '../parse/ast.js';
+import type { DropMaterializedViewStatement, DropTableStatement, DropViewStatement, TableName } from '../parse/ast.js';
 import { findTable, qualify, type SessionContext } from './context.js';
 import { SemanticError, tableNotFound } from './errors.js';
 import { databaseLock } from './lock-plan.js';
@@ -7,31 +7,40 @@ import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { done } from './text-result.js';
 
+/** What each table type goes with, and what Hive says of it in its errors. */
+const KINDS: Readonly<Record<string, { readonly statement: string; readonly name: string; readonly words: string }>> = {
+  VIRTUAL_VIEW: { statement: 'drop-view', name: 'a view', words: 'DROP VIEW' },
+  MATERIALIZED_VIEW: {
+    statement: 'drop-materialized-view',
+    name: 'a materialized view',
+    words: 'DROP MATERIALIZED VIEW',
+  },
+};
+const BASE_TABLE = { statement: 'drop-table', name: 'a base table', words: 'DROP TABLE' };
+
 /**
- * DROP TABLE and DROP VIEW. Under its EXCLUSIVE lock nobody reads the table, so its files go at once. A table that is not
+ * DROP TABLE, DROP VIEW and DROP MATERIALIZED VIEW. Under its EXCLUSIVE lock nobody reads the table, so its files go at once. A table that is not
  * there is no error unless hive.exec.drop.ignorenonexistent is false (Hive's default is true).
  */
 export async function dropTable(
   context: SessionContext,
-  statement: DropTableStatement | DropViewStatement,
+  statement: DropTableStatement | DropViewStatement | DropMaterializedViewStatement,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
-  const target: TableName = statement.kind === 'drop-view' ? statement.view : statement.table;
+  const target: TableName = statement.kind === 'drop-table' ? statement.table : statement.view;
   const { database, table: name } = qualify(context, target);
-  const wantsView = statement.kind === 'drop-view';
   const existing = await findTable(context, database, name);
   if (existing === undefined) {
     if (statement.ifExists || context.conf.getBoolean('hive.exec.drop.ignorenonexistent')) return done;
     throw tableNotFound(`${database}.${name}`, target.position);
   }
-  if (wantsView !== (existing.tableType === 'VIRTUAL_VIEW')) {
-    throw wantsView
-      ? new SemanticError(10175, `Cannot drop a base table with DROP VIEW: ${database}.${name}`, {
-          position: target.position,
-        })
-      : new SemanticError(10174, `Cannot drop a view with DROP TABLE: ${database}.${name}`, {
-          position: target.position,
-        });
+  const kind = KINDS[existing.tableType] ?? BASE_TABLE;
+  if (kind.statement !== statement.kind) {
+    const asked = [...Object.values(KINDS), BASE_TABLE].find((other) => other.statement === statement.kind);
+    const code = statement.kind === 'drop-table' ? 10174 : 10175;
+    throw new SemanticError(code, `Cannot drop ${kind.name} with ${asked?.words}: ${database}.${name}`, {
+      position: target.position,
+    });
   }
   return await runStatement(
     context,
@@ -55,7 +64,7 @@ export async function dropTable(
             await txns.forgetResource({ database, table: name, partitions: [] });
             await compactions.forgetCompactions({ database, table: name, partitions: [] });
           }
-          if (table.tableType !== 'MANAGED_TABLE') return done;
+          if (table.tableType !== 'MANAGED_TABLE' && table.tableType !== 'MATERIALIZED_VIEW') return done;
           const root = table.sd?.location ?? '';
           const outside = partitions
             .map((partition) => partition.sd?.location ?? '')

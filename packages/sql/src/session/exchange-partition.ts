@@ -27,7 +27,8 @@ export async function exchangePartition(
           'Exchange partition is not allowed with transactional tables. Alternatively, shall use load data or insert overwrite to move partitions.',
         );
       }
-      if (!sameLayout(to, from)) throw new SemanticError(10235, 'Tables have incompatible schemas and their partitions cannot be exchanged.');
+      if (!sameLayout(to, from))
+        throw new SemanticError(10235, 'Tables have incompatible schemas and their partitions cannot be exchanged.');
       const values = partitionValues(from, action.partition);
       const moved = await matchingPartitions(context, from, values);
       if (moved.length === 0) throw new SemanticError(10006, `Partition not found ${specText(values)}`);

@@ -8,6 +8,7 @@ import type {
   InsertTarget,
   MultiInsertStatement,
   Query,
+  TableName,
 } from '../parse/ast.js';
 import { resolveTable, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
@@ -60,6 +61,29 @@ export async function multiInsert(
   return await runInserts(context, legsOf(statement), text, signal);
 }
 
+/** ALTER MATERIALIZED VIEW … REBUILD: its query once more, in place of the rows it has. */
+export async function rebuildMaterializedView(
+  context: SessionContext,
+  view: TableName,
+  { database, name }: Table,
+  query: Query,
+  text: string,
+  signal?: AbortSignal,
+): Promise<StatementResult> {
+  const { position } = view;
+  const quoted = (text: string) => ({ name: text, quoted: true, position });
+  const { fields } = await analyzeInSession(context, query, text);
+  const target: InsertTable = {
+    kind: 'table',
+    overwrite: true,
+    table: { database: quoted(database), name: quoted(name), position },
+    ifNotExists: false,
+    columns: fields.map((field) => quoted(field.name)),
+    position,
+  };
+  return await runInserts(context, [{ target, query }], text, signal, true);
+}
+
 /** What an INSERT reads and writes, and the query behind each of its targets. */
 export async function planInserts(
   context: SessionContext,
@@ -88,6 +112,7 @@ async function runInserts(
   legs: readonly { target: InsertTarget; query: Query }[],
   text: string,
   signal?: AbortSignal,
+  rebuild = false,
 ): Promise<StatementResult> {
   return await runStatement(
     context,
@@ -99,7 +124,7 @@ async function runInserts(
           prepared.push(await prepareDirectory(context, target, query, text));
           continue;
         }
-        const leg = await prepareInsert(context, target, query, text);
+        const leg = await prepareInsert(context, target, query, text, rebuild);
         const output = `${leg.shape.table.name}${partitionName(leg.shape) === undefined ? '' : `@${partitionName(leg.shape)}`}`;
         if (seen.has(output)) {
           // Hive has allocated the table's write id by now, and a failed statement does not give it back.
@@ -148,10 +173,11 @@ async function prepareInsert(
   target: InsertTable,
   query: Query,
   text: string,
+  rebuild = false,
 ): Promise<PreparedInsert> {
   const table = await resolveTable(context, target.table);
-  refuseViews(table, target);
-  const nonstrict = context.conf.get('hive.exec.dynamic.partition.mode') !== 'strict';
+  if (!rebuild) refuseViews(table, target);
+  const nonstrict = rebuild || context.conf.get('hive.exec.dynamic.partition.mode') !== 'strict';
   const shape = insertShape(table, target, nonstrict);
   if (shape.dynamicKeys.length > 0 && !context.conf.getBoolean('hive.exec.dynamic.partition')) {
     throw new SemanticError(

@@ -1,5 +1,6 @@
 import type { Configuration } from '@skep/config';
 import { describeFunction } from '../functions/describe-function.js';
+import { findFunction } from '../functions/registry.js';
 import { parseStatement, type Statement, substitute } from '../parse/index.js';
 import { QueryEngine } from '../query.js';
 import { alterTable } from './alter-table.js';
@@ -15,6 +16,7 @@ import { explain } from './explain.js';
 import { insert, multiInsert } from './insert.js';
 import { loadData } from './load-data.js';
 import { analyzeTable, msck } from './maintenance.js';
+import { alterMaterializedView, createMaterializedView } from './materialized-views.js';
 import { merge } from './merge.js';
 import type { StatementResult } from './result.js';
 import { type ProgressFigures, ScanProgress } from './scan-progress.js';
@@ -28,6 +30,12 @@ import { enterTransaction, transactionStatement } from './transaction-statements
 import { truncate } from './truncate.js';
 import { deleteRows, update } from './update-delete.js';
 import { alterView, createView } from './views.js';
+
+/** DROP FUNCTION: skep has no functions but its own, and to drop what is not there is no error (recorded of Hive 4.0.1). */
+function dropFunction(statement: Extract<Statement, { kind: 'drop-function' }>): StatementResult {
+  if (findFunction(statement.name) === undefined) return done;
+  throw new SemanticError(10301, `Cannot drop native function '${statement.name}'`, { position: statement.position });
+}
 
 /** How to find a variable's value for `${…}` (org.apache.hadoop.hive.ql.parse.VariableSubstitution). */
 export interface Variables {
@@ -144,10 +152,15 @@ export class Session {
           ? await createTable(context, statement, text, signal)
           : await createTableAsSelect(context, statement, text, signal);
       case 'drop-table':
+      case 'drop-materialized-view':
       case 'drop-view':
         return await dropTable(context, statement, signal);
       case 'create-view':
         return await createView(context, statement, text, signal);
+      case 'create-materialized-view':
+        return await createMaterializedView(context, statement, text, signal);
+      case 'alter-materialized-view':
+        return await alterMaterializedView(context, statement, signal);
       case 'alter-view':
         return await alterView(context, statement, text, signal);
       case 'alter-table':
@@ -204,6 +217,11 @@ export class Session {
       case 'quit':
       case 'shell':
         throw new UnsupportedError(`The client's own command '${statement.kind}' inside a statement`);
+      case 'resource':
+        if (statement.action === 'list') return textResult(['resource'], []);
+        throw new UnsupportedError(`${statement.action} ${statement.type}`.toUpperCase());
+      case 'drop-function':
+        return dropFunction(statement);
       case 'unsupported':
         throw new UnsupportedError(statement.name.toUpperCase());
       default:

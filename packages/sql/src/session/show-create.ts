@@ -1,5 +1,5 @@
 import { Constraint_Kind, type StorageDescriptor, type Table } from '@skep/rpc';
-import { sortedEntries } from './describe.js';
+import { shownParameters, sortedEntries } from './describe.js';
 import { skewedOf } from './skewed.js';
 
 /** Parameters that the metastore keeps for itself (org.apache.hadoop.hive.ql.ddl.table.create.show). */
@@ -10,8 +10,6 @@ const ownParameters = new Set([
   'numRows',
   'rawDataSize',
   'totalSize',
-  'last_modified_by',
-  'last_modified_time',
   'EXTERNAL',
   'comment',
 ]);
@@ -50,11 +48,13 @@ export function showCreateTable(table: Table, temporary = false): string[] {
   }
   lines.push(...skewedLines(sd));
   lines.push('ROW FORMAT SERDE ', `  ${quoted(sd.serde?.serializationLib ?? '')} `);
-  const serdeParameters = sortedEntries(sd.serde?.parameters ?? {});
+  const serdeParameters = sortedEntries(sd.serde?.parameters ?? {}).filter(
+    ([name, value]) => name !== 'serialization.format' || value !== '1',
+  );
   if (serdeParameters.length > 0) lines.push('WITH SERDEPROPERTIES ( ', ...propertyLines(serdeParameters, ') '));
   lines.push('STORED AS INPUTFORMAT ', `  ${quoted(sd.inputFormat)} `, 'OUTPUTFORMAT ', `  ${quoted(sd.outputFormat)}`);
   lines.push('LOCATION', `  ${quoted(sd.location)}`);
-  const parameters = sortedEntries(table.parameters).filter(([name]) => !ownParameters.has(name));
+  const parameters = shownParameters(table.parameters).filter(([name]) => !ownParameters.has(name));
   lines.push('TBLPROPERTIES (', ...propertyLines(parameters, ')'));
   return [...lines, ...constraintLines(table)];
 }

@@ -1,10 +1,11 @@
 import { CompactionState, type CompactionType } from '@skep/rpc';
-import type { Expression, OrderItem, ShowStatement, ShowWhat } from '../parse/ast.js';
+import type { Expression, OrderItem, ShowStatement, ShowWhat, TableName } from '../parse/ast.js';
 import { functionNames } from '../query.js';
 import { compactionTypes, stateName } from './compact-statement.js';
 import { qualify, requireDatabase, resolveTable, type SessionContext } from './context.js';
-import { sortedEntries } from './describe.js';
+import { shownParameters, sortedEntries } from './describe.js';
 import { SemanticError, UnsupportedError } from './errors.js';
+import { showMaterializedViews } from './materialized-views.js';
 import { nameOf, requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
 import {
@@ -20,6 +21,7 @@ import {
 } from './show-compactions.js';
 import { showCreateTable } from './show-create.js';
 import { showPartitions } from './show-partitions.js';
+import { showTableExtended } from './show-table-extended.js';
 import { withLiveStatistics } from './statistics.js';
 import { textResult } from './text-result.js';
 
@@ -38,11 +40,12 @@ export async function show(context: SessionContext, statement: ShowStatement): P
       return await showTables(context, what);
     case 'views':
     case 'materialized-views': {
-      const tableType = what.kind === 'views' ? 'VIRTUAL_VIEW' : 'MATERIALIZED_VIEW';
       const database =
         what.database === undefined ? context.currentDatabase : await requireDatabase(context, what.database);
-      const { names } = await catalog.listTables({ database, pattern: what.pattern, tableType });
-      return textResult(['tab_name'], column(names));
+      const matches = likeMatcher(what.pattern);
+      if (what.kind === 'materialized-views') return await showMaterializedViews(context, database, matches);
+      const { names } = await catalog.listTables({ database, tableType: 'VIRTUAL_VIEW' });
+      return textResult(['tab_name'], column(names.filter(matches)));
     }
     case 'columns': {
       const table = await resolveTable(context, what.table);
@@ -56,7 +59,7 @@ export async function show(context: SessionContext, statement: ShowStatement): P
     case 'partitions':
       return await showPartitions(context, what);
     case 'create-table':
-      return textResult(['createtab_stmt'], column(showCreateTable(await resolveTable(context, what.table))));
+      return textResult(['createtab_stmt'], column(await createStatement(context, what.table)));
     case 'create-database': {
       const name = await requireDatabase(context, what.database);
       const { database } = await catalog.getDatabase({ name });
@@ -88,11 +91,17 @@ export async function show(context: SessionContext, statement: ShowStatement): P
       return textResult(['default', 'type', 'desc'], [[known.default, known.type, known.doc]]);
     }
     case 'table-extended':
+      return await showTableExtended(context, what, likeMatcher(what.pattern));
     case 'processlist':
-      throw new UnsupportedError(`SHOW ${what.kind === 'processlist' ? 'PROCESSLIST' : 'TABLE EXTENDED'}`);
+      throw new UnsupportedError('SHOW PROCESSLIST');
     case 'unsupported':
       throw new UnsupportedError(`SHOW ${what.name.toUpperCase()}`);
   }
+}
+
+async function createStatement(context: SessionContext, name: TableName): Promise<string[]> {
+  const table = await resolveTable(context, name);
+  return showCreateTable(table, context.temporary.has(table.database, table.name));
 }
 
 const column = (values: readonly string[]): string[][] => values.map((value) => [value]);
@@ -111,7 +120,8 @@ async function showTables(context: SessionContext, what: What<'tables'>): Promis
   const database =
     what.database === undefined ? context.currentDatabase : await requireDatabase(context, what.database);
   const { catalog } = context.services;
-  const { names } = await catalog.listTables({ database, pattern: what.pattern, tableType: what.tableType });
+  const listed = await catalog.listTables({ database, tableType: what.tableType });
+  const names = listed.names.filter(likeMatcher(what.pattern));
   if (!what.extended) return textResult(['tab_name'], column(names));
   const rows: string[][] = [['# Table Name        ', 'Table Type          ']];
   for (const name of names) {
@@ -126,10 +136,12 @@ async function showProperties(context: SessionContext, what: What<'tblproperties
   const names = ['prpt_name', 'prpt_value'];
   const isPartitioned = table.partitionKeys.length > 0;
   const live = isPartitioned ? table : (await withLiveStatistics(context, table)).table;
-  if (what.key === undefined) return textResult(names, sortedEntries(live.parameters));
+  if (what.key === undefined) return textResult(names, shownParameters(live.parameters));
   const value = live.parameters[what.key];
   return textResult(names, [
-    [what.key, value ?? `Table ${table.database}.${table.name} does not have property: ${what.key}`],
+    value === undefined
+      ? [`Table ${table.database}.${table.name} does not have property: ${what.key}`, ' ']
+      : [what.key, value],
   ]);
 }
 
@@ -215,7 +227,7 @@ function columnName(expression: Expression): string {
   return expression.kind === 'column' ? expression.path.map((part) => part.name.toLowerCase()).join('.') : '';
 }
 
-/** SHOW FUNCTIONS takes a pattern of LIKE (% and _), unlike the other forms of SHOW. */
+/** SHOW TABLES, VIEWS and FUNCTIONS take a pattern of LIKE (% and _), unlike SHOW COLUMNS. */
 function likeMatcher(pattern: string | undefined): (name: string) => boolean {
   if (pattern === undefined) return () => true;
   const source = pattern

@@ -10,6 +10,9 @@ import { runStatement } from './run-statement.js';
 import { analyzeInSession } from './select.js';
 import { done } from './text-result.js';
 
+/** A view's names are resolved in the database that was current when it was made; SHOW and DESCRIBE leave the parameter out. */
+export const VIEW_DATABASE = 'skep.view.database';
+
 /** CREATE VIEW: the query is analysed now, so that a view that cannot work is refused, and kept as text. */
 export async function createView(
   context: SessionContext,
@@ -101,7 +104,7 @@ function viewDefinition(context: SessionContext, view: NewView, query: Query, te
     parameters: {
       bucketing_version: '2',
       transient_lastDdlTime: String(nowSeconds(context)),
-      'skep.view.database': context.currentDatabase,
+      [VIEW_DATABASE]: context.currentDatabase,
     },
     sd: StorageDescriptor.fromPartial({
       columns: [...columns],
@@ -171,7 +174,7 @@ export async function alterView(
               );
               const made = viewDefinition(context, { database, name, columns, fields }, action.query, text);
               const { sd, viewOriginalText, viewExpandedText } = made;
-              const where = { 'skep.view.database': context.currentDatabase };
+              const where = { [VIEW_DATABASE]: context.currentDatabase };
               Object.assign(after, {
                 sd,
                 viewOriginalText,
