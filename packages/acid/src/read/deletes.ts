@@ -27,8 +27,8 @@ export interface DeletesOptions {
 
 /** The deletes that may hit a split's rows. */
 export interface Deletes {
-  /** Sets `deleted[i]` to 1 where row i is deleted. Rows come in the file's order. */
-  mark(runs: readonly KeyRun[], deleted: Uint8Array): Generator<Ask, void, unknown>;
+  /** Sets `deleted[i]` to 1 where row i is deleted; how many were not marked before. Rows come in the file's order. */
+  mark(runs: readonly KeyRun[], deleted: Uint8Array): Generator<Ask, number, unknown>;
   close(): void;
 }
 
@@ -94,12 +94,18 @@ function* load(
   return set;
 }
 
+function markAll(sets: readonly DeleteSet[], runs: readonly KeyRun[], deleted: Uint8Array): number {
+  let marked = 0;
+  for (const set of sets) marked += set.mark(runs, deleted);
+  return marked;
+}
+
 class LoadedDeletes implements Deletes {
   constructor(private readonly sets: readonly DeleteSet[]) {}
 
   // biome-ignore lint/correctness/useYield: everything is in memory, nothing is to be asked
-  *mark(runs: readonly KeyRun[], deleted: Uint8Array): Generator<Ask, void, unknown> {
-    for (const set of this.sets) set.mark(runs, deleted);
+  *mark(runs: readonly KeyRun[], deleted: Uint8Array): Generator<Ask, number, unknown> {
+    return markAll(this.sets, runs, deleted);
   }
 
   close(): void {}
@@ -115,16 +121,16 @@ class MergedDeletes implements Deletes {
     private readonly range: KeyRange,
   ) {}
 
-  *mark(runs: readonly KeyRun[], deleted: Uint8Array): Generator<Ask, void, unknown> {
-    if (runs.length === 0) return;
-    for (const set of this.loaded) set.mark(runs, deleted);
+  *mark(runs: readonly KeyRun[], deleted: Uint8Array): Generator<Ask, number, unknown> {
+    if (runs.length === 0) return 0;
+    const marked = markAll(this.loaded, runs, deleted);
     this.checkOrder(runs);
     const ends = endsOf(runs);
     const set = new DeleteSet();
     for (const reader of this.readers) {
       yield* reader.takeBetween(ends, 0, ends.length - 1, set, this.range);
     }
-    set.mark(runs, deleted);
+    return marked + set.mark(runs, deleted);
   }
 
   private checkOrder(runs: readonly KeyRun[]): void {

@@ -5,7 +5,7 @@ import { type EventRun, mergeEvents, runsWithout } from './merge-events.js';
 import { compareKeys } from './row-keys.js';
 import type { AcidBatch, AcidSplit, ScanOptions } from './scan-types.js';
 import { mapSteps, type Steps } from './steps.js';
-import { orderColumns, Scratch, visibleRows } from './visible-rows.js';
+import { orderColumns, visibleRows } from './visible-rows.js';
 
 const DEFAULT_BATCH_ROWS = 8192;
 
@@ -29,7 +29,8 @@ export function* scanEvents(
     const rows = { length: keys.length, root: orderColumns(row, options), valid: undefined, keys, runs: [] };
     const flags = Uint8Array.from(deleted);
     deleted = [];
-    yield* visibleRows(rows, flags, options, new Scratch());
+    // Deleted rows are here only to be handed out.
+    yield* visibleRows(rows, flags, 0, options);
   };
   if (options.counts !== undefined) options.counts.files += split.files.length;
   const last = new LastEvents();

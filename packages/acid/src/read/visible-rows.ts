@@ -1,4 +1,4 @@
-import { type BooleanVector, compactVector, type StructVector } from '@skep/orc';
+import { type BooleanVector, dropRows, type StructVector } from '@skep/orc';
 import type { KeyRun } from './key-runs.js';
 import type { RowKeys } from './row-keys.js';
 import type { AcidBatch, RowIdVectors, ScanOptions } from './scan-types.js';
@@ -15,85 +15,81 @@ export interface ReadRows {
   readonly runs: readonly KeyRun[];
 }
 
-/** What is left of a batch without invisible and deleted rows (`deleted` may be empty: none); nothing where no row is left. */
+/**
+ * What is left of a batch without invisible and deleted rows (`deleted` may be empty: none; `deletedCount` of its flags are set);
+ * nothing where no row is left.
+ */
 export function* visibleRows(
   { length, root, valid, keys }: ReadRows,
   deleted: Uint8Array,
+  deletedCount: number,
   options: ScanOptions,
-  scratch: Scratch,
 ): Generator<AcidBatch, void, unknown> {
-  const picked = visibleSelection(length, valid, options.includeDeleted ? undefined : deleted, scratch);
+  const hidden = options.includeDeleted ? withInvalid(undefined, 0, valid) : withInvalid(deleted, deletedCount, valid);
+  const kept = length - hidden.count;
   if (options.counts !== undefined) {
     options.counts.rows += length;
-    options.counts.hiddenRows += length - (picked?.length ?? length);
+    options.counts.hiddenRows += hidden.count;
   }
-  if (picked?.length === 0) return;
+  if (kept === 0) return;
+  const { flags } = hidden;
+  const isWhole = flags === undefined || hidden.count === 0;
   yield {
-    length: picked?.length ?? length,
-    root: picked === undefined ? root : pickRows(root, picked),
+    length: kept,
+    root: isWhole ? root : (dropRows(root, flags, kept) as StructVector),
     ...(options.rowIds && keys !== undefined
-      ? { rowIds: rowIdVectors(picked === undefined ? keys : pickKeys(keys, picked)) }
+      ? { rowIds: rowIdVectors(isWhole ? keys : pickKeys(keys, flags, kept)) }
       : {}),
-    ...(options.includeDeleted ? { isDeleted: flagsOf(deleted, length, picked) } : {}),
+    ...(options.includeDeleted ? { isDeleted: flagsOf(deleted, length, isWhole ? undefined : flags) } : {}),
   };
 }
 
-/** Arrays that one batch needs and the next one may use again: the rows handed out are no views of them. */
+/** The rows not to be handed out: 1; `flags` is undefined where there is none. Writes into the flags given. */
+function withInvalid(
+  flags: Uint8Array | undefined,
+  count: number,
+  valid: Uint8Array | undefined,
+): { flags: Uint8Array | undefined; count: number } {
+  if (valid === undefined) return { flags, count };
+  const all = flags === undefined || flags.length === 0 ? new Uint8Array(valid.length) : flags;
+  let hidden = 0;
+  for (let row = 0; row < valid.length; row++) {
+    if (valid[row] === 0) all[row] = 1;
+    hidden += all[row];
+  }
+  return { flags: all, count: hidden };
+}
+
+/** Flags that one batch needs and the next one may use again: the rows handed out are no views of them. */
 export class Scratch {
   private bytes = new Uint8Array(0);
-  private ints = new Int32Array(0);
 
   /** All zero. */
   flags(length: number): Uint8Array {
     if (this.bytes.length < length) this.bytes = new Uint8Array(length);
     return this.bytes.subarray(0, length).fill(0);
   }
-
-  numbers(length: number): Int32Array {
-    if (this.ints.length < length) this.ints = new Int32Array(length);
-    return this.ints.subarray(0, length);
-  }
 }
 
-/** The numbers of the rows to hand out; undefined: all. */
-function visibleSelection(
-  length: number,
-  valid: Uint8Array | undefined,
-  deleted: Uint8Array | undefined,
-  scratch: Scratch,
-): Int32Array | undefined {
-  const isHit = deleted?.includes(1) ?? false;
-  if (valid === undefined && !isHit) return undefined;
-  const selection = scratch.numbers(length);
-  const count =
-    valid === undefined && deleted !== undefined
-      ? selectClear(deleted, selection)
-      : selectValid(valid, isHit ? deleted : undefined, selection);
-  return count === length ? undefined : selection.subarray(0, count);
-}
-
-function pickRows(root: StructVector, selection: Int32Array): StructVector {
-  if (root.children.length === 0) return { ...root, length: selection.length };
-  return compactVector(root, selection) as StructVector;
-}
-
-function pickKeys(keys: RowKeys, selection: Int32Array): RowKeys {
-  const { length } = selection;
+function pickKeys(keys: RowKeys, hidden: Uint8Array, length: number): RowKeys {
   const writeIds = new BigInt64Array(length);
   const buckets = new Int32Array(length);
   const rowIds = new BigInt64Array(length);
-  for (let i = 0; i < length; i++) {
-    writeIds[i] = keys.writeIds[selection[i]];
-    buckets[i] = keys.buckets[selection[i]];
-    rowIds[i] = keys.rowIds[selection[i]];
+  for (let row = 0, at = 0; row < hidden.length; row++) {
+    if (hidden[row] !== 0) continue;
+    writeIds[at] = keys.writeIds[row];
+    buckets[at] = keys.buckets[row];
+    rowIds[at] = keys.rowIds[row];
+    at++;
   }
   return { length, writeIds, buckets, rowIds };
 }
 
 /** A copy: the next batch has its flags in the same memory. */
-function flagsOf(deleted: Uint8Array, length: number, picked: Int32Array | undefined): BooleanVector {
-  if (deleted.length === 0) return noneDeleted(picked?.length ?? length);
-  return flagVector(picked === undefined ? deleted.slice() : Uint8Array.from(picked, (row) => deleted[row]));
+function flagsOf(deleted: Uint8Array, length: number, hidden: Uint8Array | undefined): BooleanVector {
+  if (hidden === undefined) return deleted.length === 0 ? noneDeleted(length) : flagVector(deleted.slice());
+  const all = deleted.length === 0 ? new Uint8Array(length) : deleted;
+  return flagVector(all.filter((_, row) => hidden[row] === 0));
 }
 
 function rowIdVectors({ length, writeIds, buckets, rowIds }: RowKeys): RowIdVectors {
@@ -110,24 +106,6 @@ function flagVector(values: Uint8Array): BooleanVector {
 
 export function noneDeleted(length: number): BooleanVector {
   return flagVector(new Uint8Array(length));
-}
-
-/** Without a branch: which rows are deleted cannot be foretold. */
-function selectClear(flags: Uint8Array, selection: Int32Array): number {
-  let count = 0;
-  for (let row = 0; row < flags.length; row++) {
-    selection[count] = row;
-    count += flags[row] ^ 1;
-  }
-  return count;
-}
-
-function selectValid(valid: Uint8Array | undefined, deleted: Uint8Array | undefined, selection: Int32Array): number {
-  let count = 0;
-  for (let row = 0; row < selection.length; row++) {
-    if (valid?.[row] !== 0 && deleted?.[row] !== 1) selection[count++] = row;
-  }
-  return count;
 }
 
 /** The reader answers columns in the file's order; the caller asked in its own. */

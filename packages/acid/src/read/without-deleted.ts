@@ -45,8 +45,8 @@ export function* withoutDeleted(
       batch = ahead.shift() ?? (isPart ? undefined : yield* next())
     ) {
       const deleted = scratch.flags(files.length === 0 ? 0 : batch.length);
-      if (files.length > 0) yield* deletes.mark(batch.runs, deleted);
-      yield* visibleRows(batch, deleted, options, scratch);
+      const count = files.length > 0 ? yield* deletes.mark(batch.runs, deleted) : 0;
+      yield* visibleRows(batch, deleted, count, options);
     }
   } finally {
     deletes.close();

@@ -100,45 +100,6 @@ export function filterVector(vector: ColumnVector, selection: Int32Array): Colum
   }
 }
 
-/**
- * As filterVector with a selection that ascends, in the vector's own memory where its values have a fixed width: the
- * vector must not be used any more. For many batches of which a few rows go: fresh memory for what stays costs more than moving it.
- */
-export function compactVector(vector: ColumnVector, selection: Int32Array): ColumnVector {
-  switch (vector.kind) {
-    case 'int':
-    case 'date':
-    case 'long':
-    case 'double': {
-      const { length } = selection;
-      const { kind, values } = vector;
-      const validity = gatherBits(vector.validity, selection);
-      if (kind === 'long') return { kind, length, validity, values: moveLongs(values, selection) };
-      if (kind === 'double') return { kind, length, validity, values: move(values, selection) };
-      return { kind, length, validity, values: move(values, selection) };
-    }
-    case 'struct':
-      return {
-        ...vector,
-        length: selection.length,
-        validity: gatherBits(vector.validity, selection),
-        children: vector.children.map((child) => compactVector(child, selection)),
-      };
-    default:
-      return filterVector(vector, selection);
-  }
-}
-
-function move<T extends Int32Array | Float64Array>(values: T, selection: Int32Array): T {
-  for (let i = 0; i < selection.length; i++) values[i] = values[selection[i]];
-  return values.subarray(0, selection.length) as T;
-}
-
-function moveLongs(values: BigInt64Array, selection: Int32Array): BigInt64Array {
-  for (let i = 0; i < selection.length; i++) values[i] = values[selection[i]];
-  return values.subarray(0, selection.length);
-}
-
 function gatherBits(bitmap: Uint8Array | undefined, selection: Int32Array): Uint8Array | undefined {
   if (bitmap === undefined) return undefined;
   const out = new Uint8Array(bitmapBytes(selection.length));

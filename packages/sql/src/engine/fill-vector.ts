@@ -41,13 +41,48 @@ export function fillVector(
   }
 }
 
+/**
+ * Fills rows [at, at + count) of `target`, whose rows before `at` came from another batch, with rows [start, start + count) of
+ * `source`. Only for vectors that `canAppend` says yes to.
+ */
+export function appendVector(
+  duck: Duck,
+  type: HiveType,
+  target: Vector,
+  source: ColumnVector,
+  start: number,
+  count: number,
+  at: number,
+): void {
+  fillValues(duck, type, target, source, start, count, undefined, at);
+}
+
+/** Whether a vector's rows can go behind others of a DuckDB vector: values of a fixed width, none of them null. */
+export function canAppend({ kind, validity }: ColumnVector): boolean {
+  if (validity !== undefined) return false;
+  switch (kind) {
+    case 'string':
+    case 'char':
+    case 'varchar':
+    case 'binary':
+    case 'list':
+    case 'map':
+    case 'struct':
+    case 'union':
+      return false;
+    default:
+      return true;
+  }
+}
+
 function fillValidity(duck: Duck, target: Vector, validity: Uint8Array, count: number): void {
   duck.vector_ensure_validity_writable(target);
   duck.copy_data_to_vector_validity(target, 0, validity.buffer as ArrayBuffer, validity.byteOffset, bitmapBytes(count));
 }
 
-function copy(duck: Duck, target: Vector, values: ArrayBufferView): void {
-  duck.copy_data_to_vector(target, 0, values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
+/** `offset`: bytes of values that are before these. */
+function copy(duck: Duck, target: Vector, values: ArrayBufferView, offset = 0): void {
+  duck.copy_data_to_vector(target, offset, values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
 }
 
 function fillValues(
@@ -58,6 +93,7 @@ function fillValues(
   start: number,
   count: number,
   validity: Uint8Array | undefined,
+  at = 0,
 ): void {
   switch (source.kind) {
     case 'boolean':
@@ -68,14 +104,14 @@ function fillValues(
     case 'long':
     case 'float':
     case 'double':
-      copy(duck, target, source.values.subarray(start, start + count));
+      copy(duck, target, source.values.subarray(start, start + count), at * source.values.BYTES_PER_ELEMENT);
       return;
     case 'timestamp':
     case 'timestamp_instant':
-      fillTimestamps(duck, target, source, start, count);
+      fillTimestamps(duck, target, source, start, count, at);
       return;
     case 'decimal':
-      fillDecimals(duck, type, target, source, start, count);
+      fillDecimals(duck, type, target, source, start, count, at);
       return;
     case 'string':
     case 'varchar':
@@ -106,10 +142,17 @@ function fillValues(
 const words = (values: BigInt64Array, start: number, count: number): Int32Array =>
   new Int32Array(values.buffer, values.byteOffset + start * 8, count * 2);
 
-function fillTimestamps(duck: Duck, target: Vector, source: TimestampVector, start: number, count: number): void {
+function fillTimestamps(
+  duck: Duck,
+  target: Vector,
+  source: TimestampVector,
+  start: number,
+  count: number,
+  at: number,
+): void {
   const out = new Int32Array(4 * count);
   packNanoseconds(words(source.seconds, start, count), source.nanos.subarray(start, start + count), count, out);
-  copy(duck, target, out);
+  copy(duck, target, out, at * 16);
 }
 
 function fillDecimals(
@@ -119,13 +162,14 @@ function fillDecimals(
   source: DecimalVector,
   start: number,
   count: number,
+  at: number,
 ): void {
   if (type.kind !== 'decimal' || source.scale !== type.scale) {
     throw new BugError(`a decimal vector of scale ${source.scale} for ${JSON.stringify(type)}`);
   }
   const from = words(source.words, start * 2, count * 2);
   if (type.precision > 18) {
-    copy(duck, target, from);
+    copy(duck, target, from, at * 16);
     return;
   }
   if (type.precision > 9) {
@@ -134,12 +178,12 @@ function fillDecimals(
       out[2 * i] = from[4 * i];
       out[2 * i + 1] = from[4 * i + 1];
     }
-    copy(duck, target, out);
+    copy(duck, target, out, at * 8);
     return;
   }
   const out = type.precision > 4 ? new Int32Array(count) : new Int16Array(count);
   for (let i = 0; i < count; i++) out[i] = from[4 * i];
-  copy(duck, target, out);
+  copy(duck, target, out, at * out.BYTES_PER_ELEMENT);
 }
 
 const INLINE_BYTES = 12;

@@ -2,7 +2,7 @@ import { BugError } from '@skep/core';
 import type { TableUse } from '../analyze/query.js';
 import type { HiveType } from '../types/hive-type.js';
 import type { Connection, Duck } from './bindings.js';
-import { fillVector } from './fill-vector.js';
+import { appendVector, canAppend, fillVector } from './fill-vector.js';
 import { DUCKDB_TYPE, logicalType } from './logical-type.js';
 import type { ColumnBatch, ScanHandle, TableSource } from './table-source.js';
 
@@ -22,6 +22,7 @@ interface ScanState {
   readonly types: readonly (HiveType | undefined)[];
   readonly scan: RunningScan;
   batch: ColumnBatch | undefined;
+  isAtEnd: boolean;
   at: number;
 }
 
@@ -84,7 +85,15 @@ export class ScanRegistry {
           }
           duck.init_set_max_threads(info, 1);
           const handle = found.source.scan({ columns: names, predicate: found.use.predicate });
-          const state: ScanState = { handle, types, handles: found.handles, scan: found.scan, batch: undefined, at: 0 };
+          const state: ScanState = {
+            handle,
+            types,
+            handles: found.handles,
+            scan: found.scan,
+            batch: undefined,
+            isAtEnd: false,
+            at: 0,
+          };
           found.handles.add(handle);
           duck.init_set_init_data(info, state);
         },
@@ -139,31 +148,46 @@ export class ScanRegistry {
     }
   }
 
+  /** A whole chunk where rows can be had for it: what a chunk costs is mostly the way here and back. */
   private fill(state: ScanState, output: Parameters<Duck['data_chunk_set_size']>[0]): void {
     const { duck } = this;
-    while (state.batch === undefined || state.at >= state.batch.length) {
-      const batch = state.handle.next();
-      if (batch === undefined) {
-        state.batch = undefined;
-        state.handle.close?.();
-        state.handles.delete(state.handle);
-        duck.data_chunk_set_size(output, 0);
-        return;
-      }
-      state.batch = batch;
-      state.at = 0;
+    let filled = 0;
+    let canGoOn = true;
+    while (filled < VECTOR_SIZE && canGoOn) {
+      const batch = currentBatch(state);
+      if (batch === undefined) break;
+      const appendable = batch.columns.every(canAppend);
+      if (filled > 0 && !appendable) break;
+      const { at } = state;
+      const count = Math.min(VECTOR_SIZE - filled, batch.length - at);
+      let column = 0;
+      state.types.forEach((type, i) => {
+        if (type === undefined) return;
+        const vector = duck.data_chunk_get_vector(output, i);
+        const source = batch.columns[column++];
+        if (filled === 0) fillVector(duck, type, vector, source, at, count);
+        else appendVector(duck, type, vector, source, at, count, filled);
+      });
+      state.at += count;
+      filled += count;
+      canGoOn = appendable;
     }
-    const { batch, at } = state;
-    const count = Math.min(VECTOR_SIZE, batch.length - at);
-    let column = 0;
-    state.types.forEach((type, i) => {
-      if (type === undefined) return;
-      fillVector(duck, type, duck.data_chunk_get_vector(output, i), batch.columns[column], at, count);
-      column++;
-    });
-    duck.data_chunk_set_size(output, count);
-    state.at += count;
+    duck.data_chunk_set_size(output, filled);
   }
+}
+
+/** The batch whose rows are next; undefined at the end of the scan, which is closed. */
+function currentBatch(state: ScanState): ColumnBatch | undefined {
+  while (!state.isAtEnd && (state.batch === undefined || state.at >= state.batch.length)) {
+    state.batch = state.handle.next();
+    state.at = 0;
+    if (state.batch === undefined) {
+      state.isAtEnd = true;
+      state.handle.close?.();
+      state.handles.delete(state.handle);
+    }
+  }
+  return state.batch;
 }
 
 /** DuckDB's STANDARD_VECTOR_SIZE. */
