@@ -13,6 +13,12 @@ export interface GarbageBounds {
   readonly minNeededTxnId: bigint | undefined;
 }
 
+/**
+ * How long it is known that a transaction has committed: a client whose answer got lost asks again (a call's deadline is
+ * 60 s), and must not hear that there never was such a transaction. Hive forgets at once.
+ */
+const REPEATED_COMMIT_MS = 120_000n;
+
 /** Rows below these ids go. */
 export interface GarbageThresholds {
   /** WRITE_SET by WS_COMMIT_ID: nobody open began before. */
@@ -71,11 +77,12 @@ async function forgetWriteIds(tx: Tx, thresholds: GarbageThresholds): Promise<vo
 async function forgetTxns(tx: Tx, conf: TxnConf, thresholds: GarbageThresholds): Promise<void> {
   // The write ids of an aborted transaction are valid once its row is gone: only where nothing was, or is, of it. And not
   // at once, as Hive does: its client is to hear that it was aborted, not that it never was.
-  const heardOf = (await tx.now()) - BigInt(2 * conf.txnTimeoutMs);
+  const now = await tx.now();
+  const heardOf = now - BigInt(2 * conf.txnTimeoutMs);
   await tx.run(
-    `DELETE FROM TXNS WHERE (TXN_STATE = '${COMMITTED}' OR TXN_STATE = '${ABORTED}' AND TXN_LAST_HEARTBEAT < ?)
+    `DELETE FROM TXNS WHERE (TXN_STATE = '${COMMITTED}' AND TXN_LAST_HEARTBEAT < ? OR TXN_STATE = '${ABORTED}' AND TXN_LAST_HEARTBEAT < ?)
       AND TXN_ID < ? AND TXN_ID <> 0 AND NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)`,
-    [heardOf, thresholds.txns],
+    [now - REPEATED_COMMIT_MS, heardOf, thresholds.txns],
   );
 }
 

@@ -1,8 +1,8 @@
 import { MAX_STATEMENT_ID, type OwnWrites } from '@skep/acid';
-import { type Clock, SkepError } from '@skep/core';
+import { type Clock, LONG_MAX, SkepError, ValidWriteIdList } from '@skep/core';
 import { type LockComponent, LockState, TxnType } from '@skep/rpc';
-import { distrustStatistics } from './distrust-statistics.js';
 import { type Publication, publish } from '../formats/index.js';
+import { distrustStatistics } from './distrust-statistics.js';
 import type { Services } from './services.js';
 
 /** How long a lock may be waited for, Hive's `hive.lock.numretries` and `hive.lock.sleep.between.retries`. */
@@ -141,6 +141,21 @@ export class StatementTransaction {
     this.validTxns = validTxns;
   }
 
+  /**
+   * The statement reads these tables and no others: the Cleaner need not wait for it elsewhere. Until this is said it waits
+   * everywhere, so nothing is removed between the snapshot and this.
+   */
+  async readsOnly(tables: readonly { readonly database: string; readonly name: string }[]): Promise<void> {
+    const entries = new Map<string, { database: string; table: string; writeId: bigint }>();
+    for (const { database, name: table } of tables) {
+      const list = ValidWriteIdList.parse(await this.validWriteIdsOf(database, table));
+      const writeId = list.minOpenWriteId === LONG_MAX ? list.highWatermark + 1n : list.minOpenWriteId;
+      entries.set(`${database}.${table}`, { database, table, writeId });
+    }
+    if (entries.size === 0) return;
+    await this.services.txns.addMinHistoryWriteIds({ txnId: this.txnId, tables: [...entries.values()] });
+  }
+
   get hasSnapshot(): boolean {
     return this.validTxns !== '';
   }
@@ -269,8 +284,9 @@ export class StatementTransaction {
     try {
       await this.services.txns.commitTxn({ txnId: this.txnId, exclWriteEnabled, ...snapshot });
     } catch (error) {
-      // After another error nobody knows whether it has committed: then everything stays.
-      if (isEndOfTransaction(error)) await this.takeBack();
+      // After another error nobody knows whether it has committed: then everything stays. (A transaction that is not known
+      // any more may have committed in a call whose answer got lost.)
+      if (isEndOfTransaction(error) && error.code !== 'NO_SUCH_TXN') await this.takeBack();
       throw error;
     }
     for (const action of [...this.earlier.afterCommit, ...this.effects.afterCommit]) await action();
