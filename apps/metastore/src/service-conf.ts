@@ -11,6 +11,7 @@ export function txnConf(conf: Configuration) {
     countOpenTxnsIntervalMs: conf.getTimeMs('hive.count.open.txns.interval'),
     openTxnTimeoutMs: conf.getTimeMs('hive.txn.opentxn.timeout'),
     candidateLimit: conf.getInt('hive.compactor.fetch.size'),
+    useMinHistoryWriteId: conf.getBoolean('hive.txn.use.minhistorywriteid'),
   };
 }
 
@@ -46,6 +47,8 @@ export function compactorConf(conf: Configuration): CompactorConf {
     compactInsertOnly: conf.getBoolean('hive.compactor.compact.insert.only'),
     txnTimeoutMs: conf.getTimeMs('hive.txn.timeout'),
     runAsUser: conf.get('hive.compactor.run.as.user') ?? '',
+    maxNumDelta: conf.getInt('hive.compactor.max.num.delta'),
+    useMinHistoryWriteId: conf.getBoolean('hive.txn.use.minhistorywriteid'),
   };
 }
 

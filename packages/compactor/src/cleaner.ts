@@ -1,8 +1,9 @@
 import { type AcidState, getAcidState } from '@skep/acid';
-import { SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core';
+import { LONG_MAX, SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { type Compaction, CompactionState } from '@skep/rpc';
 import { AbortCleaner } from './abort-cleaner.js';
 import { failedAttempts, forgettableWriteIds, hasAbortedResult, retryDelayMs } from './cleaner-decision.js';
+import { fieldsOf } from './log-fields.js';
 import { type CompactedResource, findResource, isCleaningOff } from './resource.js';
 import type { CompactorServices } from './services.js';
 
@@ -19,13 +20,18 @@ export class Cleaner {
 
   /** One round: everything that can be cleaned now. Answers how many folders and files were removed. */
   async runOnce(signal?: AbortSignal): Promise<number> {
+    return await this.services.meter.cycle('cleaner', () => this.round(signal));
+  }
+
+  private async round(signal?: AbortSignal): Promise<number> {
     const { txns, compactions, conf } = this.services;
     const done = new Set<bigint>();
     let removed = 0;
     for (;;) {
       const watermark = await txns.getCleanerWatermark({});
       const { compactions: ready } = await compactions.findReadyToClean({
-        minOpenTxnId: watermark.minOpenTxnId,
+        // By table each has a watermark of its own, which is looked at when it comes to it.
+        minOpenTxnId: conf.useMinHistoryWriteId ? LONG_MAX : watermark.minOpenTxnId,
         retentionMs: BigInt(conf.cleanerDelayMs),
       });
       const jobs = ready.filter((job) => !done.has(job.id));
@@ -33,20 +39,31 @@ export class Cleaner {
       for (const job of jobs) {
         signal?.throwIfAborted();
         done.add(job.id);
-        removed += await this.guarded(job, async () => await this.clean(job, watermark.validTxns));
+        removed += await this.guarded(job, async () => {
+          if (!conf.useMinHistoryWriteId) return await this.clean(job, watermark.validTxns);
+          const own = await txns.getCleanerWatermark({ resource: { database: job.database, table: job.table } });
+          if (job.nextTxnId !== undefined && job.nextTxnId >= own.minOpenTxnId) return 0;
+          return await this.clean(job, own.validTxns);
+        });
       }
     }
     return removed + (await this.aborts.runOnce(signal));
   }
 
   private async guarded(job: Compaction, clean: () => Promise<number>): Promise<number> {
+    const { clock, meter } = this.services;
+    const startedMs = clock.now();
     try {
-      return await clean();
+      const removed = await clean();
+      meter.job('cleaner', job, clock.now() - startedMs);
+      if (removed > 0)
+        this.services.log.info({ ...fieldsOf(job), removed, durationMs: clock.now() - startedMs }, 'cleaned');
+      return removed;
     } catch (error) {
       // Another process's Cleaner has finished the request meanwhile.
       if (error instanceof SkepError && error.code === 'NO_SUCH_COMPACTION') return 0;
       const message = `Cleaner: ${job.database}.${job.table} ${job.partition ?? ''}: ${String(error)}`;
-      this.services.log(message);
+      this.services.log.warn({ ...fieldsOf(job), error }, message);
       await this.putOff(job, message);
       return 0;
     }
@@ -87,6 +104,7 @@ export class Cleaner {
     for (const path of paths) await fs.delete(path, { recursive: true });
     const rest = paths.length === 0 ? state : await this.stateOf(resource, writeIds, txnList);
     // Something is left: the request stays for another round.
+    if (rest !== undefined) await this.services.deltaCounts?.cleaned(job, rest);
     if (rest !== undefined && rest.obsolete.length + rest.aborted.length > 0) return paths.length;
     await this.forget(job, reader, txnList, resource.location);
     await this.finish(job, CompactionState.COMPACTION_STATE_SUCCEEDED);

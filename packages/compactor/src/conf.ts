@@ -25,6 +25,10 @@ export interface CompactorConf {
   readonly txnTimeoutMs: number;
   /** run.as.user: whom compactions are done for; empty: the owner of the table's folder. */
   readonly runAsUser: string;
+  /** max.num.delta: more delta folders than this are merged in parts first. */
+  readonly maxNumDelta: number;
+  /** hive.txn.use.minhistorywriteid: a table's files wait for those transactions only that may read it. */
+  readonly useMinHistoryWriteId: boolean;
 }
 
 export const DEFAULT_COMPACTOR_CONF: CompactorConf = {
@@ -46,4 +50,6 @@ export const DEFAULT_COMPACTOR_CONF: CompactorConf = {
   compactInsertOnly: true,
   txnTimeoutMs: 300_000,
   runAsUser: '',
+  maxNumDelta: 500,
+  useMinHistoryWriteId: false,
 };

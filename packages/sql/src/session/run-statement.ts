@@ -1,7 +1,8 @@
-import type { TxnType } from '@skep/rpc';
+import type { Table, TxnType } from '@skep/rpc';
 import { lockSettings, type SessionContext } from './context.js';
 import { ExecutionError } from './errors.js';
-import type { Plan } from './planned-statement.js';
+import { isTransactional } from './lock-plan.js';
+import type { Plan, PlannedStatement } from './planned-statement.js';
 import type { StatementResult } from './result.js';
 import { allLocks, isOutdated, lockWait, nextQueryId, refuseWithoutAcid, signature } from './statement-locks.js';
 import { StatementTransaction } from './statement-transaction.js';
@@ -44,6 +45,7 @@ export async function runStatement(
         }
       }
       await transaction.takeSnapshot();
+      if (conf.getBoolean('hive.txn.use.minhistorywriteid')) await transaction.readsOnly(tablesOf(planned));
       const result = await planned.run(transaction);
       if (result.batches !== undefined) {
         return { ...result, batches: committing(result.batches, transaction, xlockWrite) };
@@ -60,6 +62,9 @@ export async function runStatement(
     `Operation could not be executed, snapshot was outdated after ${rounds} attempts: other transactions kept changing the same rows`,
   );
 }
+
+const tablesOf = ({ reads, writes }: PlannedStatement): Table[] =>
+  [...reads, ...writes].flatMap(({ table }) => (table !== undefined && isTransactional(table) ? [table] : []));
 
 /** A reader's transaction lasts until its rows are read, or the reader gives up. */
 async function* committing<T>(
