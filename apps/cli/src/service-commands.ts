@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { addClientFlags } from './commands/client-flags.js';
 import type { CompactorFlags } from './commands/compactor.js';
+import type { DataFlags } from './commands/data.js';
 import type { HealthFlags } from './commands/health.js';
 import type { MetastoreFlags } from './commands/metastore.js';
 import type { CliIo } from './io.js';
@@ -57,6 +58,26 @@ export function addServiceCommands(program: Command, io: CliIo): void {
   addClientFlags(compactor).action(async () => {
     const { runCompactor } = await import('./commands/compactor.js');
     await runCompactor(io, compactor.optsWithGlobals<CompactorFlags>());
+  });
+  const data = program
+    .command('data')
+    .description('serve the tables over Arrow Flight: splits to read in parallel, rows to write')
+    .option('--listen <address>', 'HOST:PORT; port 0 takes a free one', '127.0.0.1:9084')
+    .option('--metastore <address>', 'whose tables: HOST:PORT[,HOST:PORT] (or SKEP_METASTORE); default: the home')
+    .option('--home <folder>', 'the tables of this embedded home (or SKEP_HOME)')
+    .option('--advertise <uri>', 'where endpoints can be read: grpc://HOST:PORT; may be repeated', list)
+    .option('--ticket-key <file>', 'signs tickets; services with the same key redeem each other’s')
+    .option('--ticket-minutes <n>', 'how long tickets keep their snapshot', '10')
+    .option('--tls-client-ca <file>', 'mutual TLS: clients must show a certificate of these authorities')
+    .option('--tokens <file>', 'who may call: USER SHA256-OF-TOKEN a line')
+    .addOption(
+      new Option('--certificate-name <name>', 'which name of a certificate is the user').choices(['CN', 'DNS']),
+    )
+    .option('--config <file>', 'parameters from a hive-site.xml or core-site.xml (proxy users); may be repeated', list)
+    .addOption(logLevel());
+  addClientFlags(data).action(async () => {
+    const { runData } = await import('./commands/data.js');
+    await runData(io, data.optsWithGlobals<DataFlags>());
   });
   const health = program
     .command('health <address>')

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { systemClock } from '@skep/core';
 import { parseAddresses, parseServices, SERVICE_NAMES, serveMetastore } from '@skep/metastore';
-import type { CallRecord, ServeOptions } from '@skep/rpc';
+import type { CallRecord } from '@skep/rpc';
 import { toFileUri } from '@skep/storage';
 import { createLogger, type FigureSource, type LogLevel } from '@skep/telemetry';
 import { userName } from '../configuration.js';
@@ -10,12 +10,12 @@ import type { CliIo } from '../io.js';
 import { version } from '../version.js';
 import { warehouseUri } from '../warehouse-uri.js';
 import { type ClientFlags, connectOptions, quietGrpc, withUser } from './client-flags.js';
+import { type ServeFlags, serveOptions } from './serve-options.js';
 import { asked, countOf, readText, servingConfiguration } from './serving.js';
 
 type OnOff = 'on' | 'off';
 
-export interface MetastoreFlags extends ClientFlags {
-  readonly listen: string;
+export interface MetastoreFlags extends ClientFlags, ServeFlags {
   readonly db: string;
   readonly dbPasswordFile?: string;
   readonly warehouse?: string;
@@ -25,9 +25,6 @@ export interface MetastoreFlags extends ClientFlags {
   readonly cleaner?: OnOff;
   readonly housekeeping?: OnOff;
   readonly workers: string;
-  readonly tlsClientCa?: string;
-  readonly tokens?: string;
-  readonly certificateName?: 'CN' | 'DNS';
   readonly metrics?: string;
   readonly logLevel: LogLevel;
   readonly config?: readonly string[];
@@ -132,31 +129,4 @@ function warehouses({ db, warehouse }: MetastoreFlags): { warehouse?: string; ne
   if (warehouse !== undefined) return { warehouse: warehouseUri(warehouse) };
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(db)?.[1];
   return file === undefined ? {} : { newWarehouse: toFileUri(`${dirname(resolve(file))}/warehouse`) };
-}
-
-function serveOptions(flags: MetastoreFlags, parameters: readonly (readonly [string, string])[]): ServeOptions {
-  const { listen, tlsCert, tlsKey, tlsClientCa, tokens, certificateName, insecure } = flags;
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new UsageError('--tls-cert and --tls-key belong together');
-  }
-  if (tlsClientCa !== undefined && tlsCert === undefined) throw new UsageError('--tls-client-ca needs --tls-cert');
-  const proxyUsers = Object.fromEntries(parameters.filter(([name]) => /^hadoop\.(proxyuser|user\.group)\./.test(name)));
-  return {
-    address: listen,
-    ...(tlsCert === undefined || tlsKey === undefined
-      ? {}
-      : {
-          tls: {
-            certFile: tlsCert,
-            keyFile: tlsKey,
-            ...(tlsClientCa === undefined ? {} : { clientCaFile: tlsClientCa }),
-          },
-        }),
-    identity: {
-      ...(tokens === undefined ? {} : { tokensFile: tokens }),
-      ...(certificateName === undefined ? {} : { certificateName }),
-      proxyUsers,
-    },
-    insecure: insecure === true,
-  };
 }

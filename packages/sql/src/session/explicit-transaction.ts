@@ -158,7 +158,7 @@ export class ExplicitTransaction implements OpenTransaction {
   }
 
   /** A transaction that was aborted from outside (ABORT TRANSACTIONS, a time-out) is told so before it does more. */
-  private async requireAlive(): Promise<void> {
+  async requireAlive(): Promise<void> {
     if (this.lostBecause !== undefined) throw this.lostError();
     const { txns } = this.context.services;
     const { txnId } = this;

@@ -21,6 +21,8 @@ export interface OpenTransaction {
   /** It was aborted, and nothing but ROLLBACK is left to do. */
   readonly isLost: boolean;
   run(plan: Plan, signal?: AbortSignal): Promise<StatementResult>;
+  /** Says that it is still wanted; fails if it was aborted from outside. */
+  requireAlive(): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }

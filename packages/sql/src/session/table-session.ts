@@ -92,6 +92,11 @@ export class TableSession {
     return this.context.transaction?.txnId;
   }
 
+  /** Fails if the transaction was aborted meanwhile. */
+  async requireAlive(): Promise<void> {
+    await this.context.transaction?.requireAlive();
+  }
+
   async commit(): Promise<void> {
     const { transaction } = this.context;
     this.context.transaction = undefined;

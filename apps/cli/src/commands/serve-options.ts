@@ -1,0 +1,41 @@
+import type { ServeOptions } from '@skep/rpc';
+import { UsageError } from '../error-line.js';
+
+/** How a process serves: of `skep metastore` and `skep data`. */
+export interface ServeFlags {
+  readonly listen: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsClientCa?: string;
+  readonly tokens?: string;
+  readonly certificateName?: 'CN' | 'DNS';
+  readonly insecure?: boolean;
+}
+
+/** What of it `serve` of @skep/rpc takes; `parameters`: those of the configuration, for proxy users. */
+export function serveOptions(flags: ServeFlags, parameters: readonly (readonly [string, string])[]): ServeOptions {
+  const { listen, tlsCert, tlsKey, tlsClientCa, tokens, certificateName, insecure } = flags;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new UsageError('--tls-cert and --tls-key belong together');
+  }
+  if (tlsClientCa !== undefined && tlsCert === undefined) throw new UsageError('--tls-client-ca needs --tls-cert');
+  const proxyUsers = Object.fromEntries(parameters.filter(([name]) => /^hadoop\.(proxyuser|user\.group)\./.test(name)));
+  return {
+    address: listen,
+    ...(tlsCert === undefined || tlsKey === undefined
+      ? {}
+      : {
+          tls: {
+            certFile: tlsCert,
+            keyFile: tlsKey,
+            ...(tlsClientCa === undefined ? {} : { clientCaFile: tlsClientCa }),
+          },
+        }),
+    identity: {
+      ...(tokens === undefined ? {} : { tokensFile: tokens }),
+      ...(certificateName === undefined ? {} : { certificateName }),
+      proxyUsers,
+    },
+    insecure: insecure === true,
+  };
+}

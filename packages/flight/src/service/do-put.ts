@@ -1,0 +1,69 @@
+import type { StructVector } from '@skep/orc';
+import type { RecordBatch } from 'apache-arrow';
+import { type IpcMessage, readIpc } from '../arrow/ipc.js';
+import type { FlightData, PutResult } from '../gen/flight.js';
+import { changeColumns, changesOf } from './changes.js';
+import type { Caller, DataSource, RowChanges, WriteReport, WriteRequest } from './data-source.js';
+import { parseWriteDescriptor } from './descriptor.js';
+import { BadRequestError } from './errors.js';
+import { givenOf, incomingColumns, incomingRows } from './incoming.js';
+import { jsonBytes } from './json.js';
+
+/** Writes a client's rows: all, and says what was done, or none. */
+export async function* doPut(
+  source: DataSource,
+  requests: AsyncIterable<FlightData>,
+  caller: Caller,
+): AsyncGenerator<PutResult> {
+  const messages = requests[Symbol.asyncIterator]();
+  const first = await messages.next();
+  if (first.done === true || first.value.flightDescriptor === undefined) {
+    throw new BadRequestError('the first message of a DoPut has the descriptor of where its rows go');
+  }
+  const target = parseWriteDescriptor(first.value.flightDescriptor);
+  const { schema, batches } = await readIpc(ipcMessages(first.value, messages));
+  const shape = await source.table(target.database, target.table, caller);
+  const request = {
+    database: target.database,
+    table: target.table,
+    partition: target.partition,
+    ...(target.txnId === undefined ? {} : { txnId: target.txnId }),
+    ...(target.validTxns === undefined ? {} : { validTxns: target.validTxns }),
+  };
+  let report: WriteReport;
+  let rows = 0;
+  const counted = async function* counted(): AsyncGenerator<RecordBatch> {
+    for await (const batch of batches) {
+      caller.signal.throwIfAborted();
+      rows += batch.numRows;
+      yield batch;
+    }
+  };
+  if (target.mode === 'mutate') {
+    const changed = changeColumns(schema, target.operationColumn);
+    const columns = incomingColumns(schema, shape, changed.names);
+    const full: WriteRequest = { ...request, given: givenOf(columns) };
+    const data = new Set(columns.map(({ name }) => name));
+    const keys = shape.partitionColumns.filter((name) => !(name in target.partition) && data.has(name));
+    const changes = async function* changes(): AsyncGenerator<RowChanges> {
+      for await (const batch of counted()) yield changesOf(batch, changed, columns, keys);
+    };
+    report = await source.change(full, changes(), caller);
+  } else {
+    if (target.validTxns !== undefined) throw new BadRequestError('snapshot is for mode mutate only');
+    const columns = incomingColumns(schema, shape, new Set());
+    const full: WriteRequest = { ...request, given: givenOf(columns) };
+    const converted = async function* converted(): AsyncGenerator<StructVector> {
+      for await (const batch of counted()) yield incomingRows(batch, columns);
+    };
+    report = await source.append(full, target.mode === 'overwrite', converted(), caller);
+  }
+  yield { appMetadata: jsonBytes({ rows, ...report }) };
+}
+
+async function* ipcMessages(first: FlightData, rest: AsyncIterator<FlightData>): AsyncGenerator<IpcMessage> {
+  yield { header: first.dataHeader, body: first.dataBody };
+  for (let step = await rest.next(); step.done !== true; step = await rest.next()) {
+    yield { header: step.value.dataHeader, body: step.value.dataBody };
+  }
+}

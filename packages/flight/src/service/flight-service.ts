@@ -1,0 +1,246 @@
+import { createStruct, parseType, type StructVector, type TypeDescription, typeToString } from '@skep/orc';
+import {
+  AccessDeniedError,
+  bindService,
+  type CallContext,
+  currentCall,
+  type ImplementationOf,
+  type ServiceBinding,
+  type TokenTable,
+} from '@skep/rpc';
+import type { Schema } from 'apache-arrow';
+import { toArrowSchema } from '../arrow/arrow-type.js';
+import { encapsulatedSchema } from '../arrow/ipc.js';
+import type { TimestampForm } from '../arrow/options.js';
+import {
+  type FlightData,
+  type FlightDescriptor,
+  FlightDescriptor_DescriptorType,
+  type FlightInfo,
+  FlightServiceService,
+} from '../gen/flight.js';
+import { actionTypes, doAction } from './actions.js';
+import { ROW_ID, ROW_ID_TYPE } from './changes.js';
+import type { Caller, DataSource, PlannedSplit, ReadPlan, TableShape } from './data-source.js';
+import { parseReadDescriptor, type ReadDescriptor } from './descriptor.js';
+import { doPut } from './do-put.js';
+import { BadRequestError, TicketExpiredError } from './errors.js';
+import { parseFilter } from './filter/filter.js';
+import { encodeFlightData } from './flight-data.js';
+import { handshakeToken } from './handshake.js';
+import { jsonBytes, onlyFields, optionalText, parseObject } from './json.js';
+import { recordStream } from './record-stream.js';
+import { type SplitTicket, TicketSigner } from './ticket.js';
+import { WorkPlaces } from './work-places.js';
+
+export interface FlightOptions {
+  readonly source: DataSource;
+  /** Of tickets; services with the same key redeem each other's. */
+  readonly ticketKey: Uint8Array;
+  /** Where the endpoints can be read, as `grpc://HOST:PORT`; none: where they came from. */
+  readonly locations?: readonly string[];
+  readonly tokens?: TokenTable | undefined;
+  /** Batches that are read and decoded at once, over all streams. Default 4. */
+  readonly workPlaces?: number;
+  readonly now: () => number;
+}
+
+type Methods = ImplementationOf<typeof FlightServiceService>;
+
+const EMPTY = Buffer.alloc(0);
+const BATCH_ROWS = 16_384;
+
+/** Arrow Flight over a source of tables, ready to be served. */
+export function flightBinding(options: FlightOptions): ServiceBinding {
+  const { doGet } = FlightServiceService;
+  const definition = { ...FlightServiceService, doGet: { ...doGet, responseSerialize: encodeFlightData } };
+  return bindService(definition, new FlightService(options).methods, { anonymous: ['handshake'] });
+}
+
+class FlightService {
+  private readonly signer: TicketSigner;
+  private readonly places: WorkPlaces;
+
+  constructor(private readonly options: FlightOptions) {
+    this.signer = new TicketSigner(options.ticketKey);
+    this.places = new WorkPlaces(options.workPlaces ?? 4);
+  }
+
+  readonly methods: Methods = {
+    handshake: (requests) => this.handshake(requests),
+    listFlights: ({ expression }) => this.listFlights(expression),
+    getFlightInfo: (descriptor) => this.getFlightInfo(descriptor),
+    pollFlightInfo: async (descriptor) => ({ info: await this.getFlightInfo(descriptor), progress: 1 }),
+    getSchema: async (descriptor) => {
+      const request = parseReadDescriptor(descriptor);
+      const shape = await this.options.source.table(request.database, request.table, callerOf(currentCall()));
+      return { schema: asBuffer(encapsulatedSchema(readOf(request, shape).schema)) };
+    },
+    doGet: ({ ticket }) => this.doGet(ticket),
+    doPut: (requests) => doPut(this.options.source, requests, callerOf(currentCall())),
+    // biome-ignore lint/correctness/useYield: the contract wants a stream, this one only fails
+    doExchange: async function* refuse() {
+      throw new BadRequestError('DoExchange is not offered: rows are read with DoGet and written with DoPut');
+    },
+    doAction: async function* act(this: FlightService, action: Parameters<Methods['doAction']>[0]) {
+      yield await doAction(this.options.source, action, callerOf(currentCall()));
+    }.bind(this),
+    listActions: async function* list() {
+      yield* actionTypes();
+    },
+  };
+
+  private async *handshake(requests: Parameters<Methods['handshake']>[0]) {
+    const call = currentCall();
+    const token = await handshakeToken(call?.header('authorization'), requests, this.options.tokens);
+    call?.answerHeader('authorization', `Bearer ${token}`);
+    yield { protocolVersion: 0n, payload: Buffer.from(token) };
+  }
+
+  private async *listFlights(expression: Buffer): AsyncGenerator<FlightInfo> {
+    const caller = callerOf(currentCall());
+    const what = 'the criteria';
+    const criteria = parseObject(expression, what);
+    onlyFields(criteria, ['database', 'table'], what);
+    const databases = pattern(optionalText(criteria, 'database', what));
+    const tables = pattern(optionalText(criteria, 'table', what));
+    const matches = (database: string, table: string) => databases.test(database) && tables.test(table);
+    for await (const shape of this.options.source.tables(matches, caller)) {
+      const { database, table } = shape;
+      yield {
+        schema: asBuffer(encapsulatedSchema(schemaOf(shape.columns, 'ns'))),
+        flightDescriptor: { type: FlightDescriptor_DescriptorType.PATH, cmd: EMPTY, path: [database, table] },
+        endpoint: [],
+        totalRecords: -1n,
+        totalBytes: -1n,
+        ordered: false,
+        appMetadata: EMPTY,
+      };
+    }
+  }
+
+  private async getFlightInfo(descriptor: FlightDescriptor): Promise<FlightInfo> {
+    const caller = callerOf(currentCall());
+    const request = parseReadDescriptor(descriptor);
+    const { source } = this.options;
+    const { database, table, snapshot } = request;
+    const shape = await source.table(database, table, caller);
+    const read = readOf(request, shape);
+    const plan = await source.plan({ database, table, predicate: read.filter?.predicate ?? [], snapshot }, caller);
+    const { filter, timestamps, rowIds } = request;
+    const { columns, type } = read;
+    const { txnId, expiresMs } = plan;
+    const common = { database, table, user: caller.user, txnId, expiresMs, columns, type, filter, timestamps, rowIds };
+    return {
+      schema: asBuffer(encapsulatedSchema(read.schema)),
+      flightDescriptor: descriptor,
+      endpoint: plan.splits.map((split) => ({
+        ticket: { ticket: this.signer.sign({ ...common, handle: split.handle }) },
+        location: (this.options.locations ?? []).map((uri) => ({ uri })),
+        expirationTime: new Date(expiresMs),
+        appMetadata: jsonBytes({ partition: split.partition, bytes: split.sizeBytes }),
+      })),
+      totalRecords: filter === undefined ? totalRows(plan.splits) : -1n,
+      totalBytes: BigInt(plan.splits.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)),
+      ordered: false,
+      appMetadata: snapshotMetadata(plan),
+    };
+  }
+
+  private async *doGet(bytes: Buffer): AsyncGenerator<FlightData> {
+    const caller = callerOf(currentCall());
+    const ticket = this.signer.open(bytes);
+    this.mayRedeem(ticket, caller);
+    const { columns, rowIds, handle, txnId, timestamps } = ticket;
+    const type = parseType(ticket.type);
+    const all = type.fieldNames.map((name, i) => ({ name, type: type.children[i] }));
+    const delivered = all.slice(0, columns.length);
+    const schema = schemaOf([...delivered, ...(rowIds ? [{ name: ROW_ID, type: ROW_ID_TYPE }] : [])], timestamps);
+    const filter = ticket.filter === undefined ? undefined : parseFilter(ticket.filter, all);
+    const extra = (filter?.columns ?? []).filter((name) => !columns.includes(name));
+    const batches = this.options.source.read(
+      {
+        handle,
+        txnId,
+        columns: [...columns, ...extra],
+        predicate: filter?.predicate ?? [],
+        rowIds,
+        batchSize: BATCH_ROWS,
+      },
+      caller,
+    );
+    const ordered = rowIds && extra.length > 0 ? rowIdsBefore(batches, columns.length) : batches;
+    yield* recordStream(schema, ordered, filter, this.places, caller.signal);
+  }
+
+  private mayRedeem({ user, expiresMs, database, table }: SplitTicket, caller: Caller): void {
+    if (user !== caller.user) {
+      throw new AccessDeniedError(caller.user, user, `the ticket was given to '${user}', not to '${caller.user}'`);
+    }
+    if (this.options.now() < expiresMs) return;
+    throw new TicketExpiredError(`the ticket for ${database}.${table} expired at ${new Date(expiresMs).toISOString()}`);
+  }
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Of the call being served; asked before anything is awaited. */
+function callerOf(call: CallContext | undefined): Caller {
+  return { user: call?.user ?? '', signal: call?.signal ?? new AbortController().signal };
+}
+
+type Columns = readonly { readonly name: string; readonly type: TypeDescription }[];
+
+const schemaOf = (columns: Columns, timestamps: TimestampForm): Schema =>
+  toArrowSchema(createStruct(columns.map(({ name, type }) => [name, type] as const)), { timestamps });
+
+/** What a read delivers: its columns and schema. */
+function readOf({ columns, filter, timestamps, rowIds, database, table }: ReadDescriptor, shape: TableShape) {
+  if (rowIds && !shape.hasRowIds) {
+    throw new BadRequestError(`${database}.${table} is no full ACID table: its rows have no ROW__IDs`);
+  }
+  const chosen = (columns ?? shape.columns.map(({ name }) => name)).map((name) => {
+    const column = shape.columns.find((candidate) => candidate.name === name);
+    if (column !== undefined) return column;
+    const known = shape.columns.map((candidate) => candidate.name).join(', ');
+    throw new BadRequestError(`${database}.${table} has no column ${name}, but ${known}`);
+  });
+  const parsed = filter === undefined ? undefined : parseFilter(filter, shape.columns);
+  const names = chosen.map(({ name }) => name);
+  const needed = (parsed?.columns ?? [])
+    .filter((name) => !names.includes(name))
+    .flatMap((name) => shape.columns.filter((column) => column.name === name));
+  const typed = [...chosen, ...needed].map(({ name, type }) => [name, type] as const);
+  return {
+    columns: names,
+    filter: parsed,
+    type: typeToString(createStruct(typed)),
+    schema: schemaOf([...chosen, ...(rowIds ? [{ name: ROW_ID, type: ROW_ID_TYPE }] : [])], timestamps),
+  };
+}
+
+/** The columns of the filter go behind what is delivered. */
+async function* rowIdsBefore(batches: AsyncIterable<StructVector>, at: number): AsyncGenerator<StructVector> {
+  const move = <T>(list: readonly T[]): T[] => [...list.slice(0, at), list[list.length - 1], ...list.slice(at, -1)];
+  for await (const batch of batches) {
+    yield { ...batch, fieldNames: move(batch.fieldNames), children: move(batch.children) };
+  }
+}
+
+function totalRows(splits: readonly PlannedSplit[]): bigint {
+  let sum = 0n;
+  for (const { rows } of splits) {
+    if (rows === undefined) return -1n;
+    sum += BigInt(rows);
+  }
+  return sum;
+}
+
+const snapshotMetadata = ({ txnId, validTxns, writeIds, expiresMs }: ReadPlan): Buffer =>
+  jsonBytes({ txnId, validTxns, writeIds, expires: new Date(expiresMs).toISOString() });
+
+/** Hive's patterns of SHOW TABLES: `*` is any text, `|` separates alternatives. */
+function pattern(text: string | undefined): RegExp {
+  const source = (text ?? '*').replace(/[.*+?^${}()|[\]\\]/g, (c) => (c === '*' ? '.*' : c === '|' ? '|' : `\\${c}`));
+  return new RegExp(`^(?:${source})$`, 'i');
+}
