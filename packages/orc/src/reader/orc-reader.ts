@@ -13,6 +13,7 @@ import { fetchAsync, fetchSync, itemsAsync, itemsSync, MeteredSource } from './f
 import { fileSchema } from './file-schema.js';
 import { type FileTail, readFileTail, toNumber } from './file-tail.js';
 import type { OrcBatch, ReadOptions } from './options.js';
+import { probeFor } from './probe.js';
 import { fileColumns } from './projection.js';
 import { bindSarg, searchedIds } from './pruning.js';
 import { type ScannedFile, scan } from './scan.js';
@@ -169,6 +170,7 @@ export class OrcReader {
     const root = planColumns(this.schema, options, this.path);
     const columns = [...fileColumns(root).map(({ id }) => id), ...searchedIds(sarg)];
     refuseEncrypted(this.path, this.schema, this.encryption, columns, options.masked === true);
-    return scan(this.file, root, sarg, options);
+    const probe = probeFor(sarg, this.schema, options, this.path);
+    return scan(this.file, root, sarg, probe, options);
   }
 }

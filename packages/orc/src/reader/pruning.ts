@@ -4,19 +4,23 @@ import { InvalidReadError } from '../errors.js';
 import { BloomFilterIndex, type ColumnStatistics, RowIndex } from '../proto/gen/orc_proto.js';
 import { decodeBloomFilter, trustsBloomFilter } from '../sarg/bloom.js';
 import { type ColumnEvidence, evaluate, evidenceOf, sargColumns } from '../sarg/evaluate.js';
+import { columnsOfEqualities } from '../sarg/row-truth.js';
 import type { Sarg, SargColumn } from '../sarg/sarg.js';
 import { mayBeTrue } from '../sarg/truth.js';
 import type { StatisticsOrigin } from '../sarg/value-range.js';
 import { columnById, columnByName, type TypeDescription } from '../type-description.js';
 import { planColumns } from './evolution.js';
-import { type Fetching, fetchRanges } from './fetching.js';
+import { type ByteRange, type Fetching, fetchRanges } from './fetching.js';
 import { decodeMessage, type FileTail } from './file-tail.js';
 import type { ReadOptions } from './options.js';
 import type { ReadColumn } from './projection.js';
 import { type StreamInformation, StreamKind, type StripeLayout } from './stripe.js';
 
 /** A column of a search argument in the file: 'null' is one that the file does not have; undefined one of which nothing is known. */
-type SearchedColumn = { readonly type: TypeDescription; readonly parents: readonly number[] } | 'null' | undefined;
+type SearchedColumn =
+  | { readonly type: TypeDescription; readonly target: TypeDescription; readonly parents: readonly number[] }
+  | 'null'
+  | undefined;
 
 /** A search argument with its columns found in the file. */
 export interface BoundSarg {
@@ -56,7 +60,7 @@ export function searchedIds(bound: BoundSarg | undefined): number[] {
 function find(column: ReadColumn, id: number, parents: readonly number[]): SearchedColumn {
   if (column.file === undefined) return 'null';
   if (column.target.id === id) {
-    return column.keepsOrder === false ? undefined : { type: column.file, parents };
+    return column.keepsOrder === false ? undefined : { type: column.file, target: column.target, parents };
   }
   if (column.target.kind !== 'struct') return undefined;
   const child = column.children.find(({ target }) => id >= target.id && id <= target.maximumId);
@@ -91,75 +95,90 @@ function mayMatch(
   return mayBeTrue(evaluate(sarg, evidence));
 }
 
-/** Which row groups may have rows that satisfy the search argument; undefined when the stripe has no index to tell. */
+/** Row indexes that were read, by column id. */
+export type KnownIndexes = Map<number, RowIndex>;
+
+/**
+ * Which row groups may have rows that satisfy the search argument; undefined when the stripe has no index to tell. The indexes that
+ * are read are put into `known`. Bloom filters are read where statistics leave something, of columns that are compared for equality.
+ */
 export function* selectGroups(
   bound: BoundSarg,
   tail: FileTail,
   layout: StripeLayout,
   stride: number,
+  known: KnownIndexes,
 ): Fetching<boolean[] | undefined> {
   const { numberOfRows } = layout.stripe;
   const groups = Math.ceil(numberOfRows / stride);
   const searched = [...bound.columns.values()].filter((column) => typeof column === 'object');
-  const types = new Map(searched.map(({ type }) => [type.id, type] as const));
-  const ids = new Set(searchedIds(bound));
-  const { indexes, blooms } = yield* readIndexes(tail, layout, ids, (id) =>
-    bloomStream(layout, types.get(id), bound.origin),
-  );
-  for (const { type } of searched) if ((indexes.get(type.id)?.entry?.length ?? 0) < groups) return undefined;
-  return Array.from({ length: groups }, (_, group) => {
+  yield* readRowIndexes(tail, layout, searchedIds(bound), known);
+  for (const { type } of searched) if ((known.get(type.id)?.entry?.length ?? 0) < groups) return undefined;
+  const blooms: Map<number, BloomFilterIndex> = new Map();
+  const select = (group: number) => {
     const rows = Math.min(stride, numberOfRows - group * stride);
-    const statisticsOf = (column: number) => indexes.get(column)?.entry?.[group]?.statistics;
+    const statisticsOf = (column: number) => known.get(column)?.entry?.[group]?.statistics;
     return mayMatch(bound, rows, statisticsOf, (column) => decodeBloomFilter(blooms.get(column)?.bloomFilter?.[group]));
-  });
+  };
+  const selected = Array.from({ length: groups }, (_, group) => select(group));
+  if (!selected.includes(true)) return selected;
+  const equal = new Set(columnsOfEqualities(bound.sarg));
+  for (const [name, column] of bound.columns) {
+    if (typeof column !== 'object' || !equal.has(name) || blooms.has(column.type.id)) continue;
+    const stream = bloomStream(layout, column.type, bound.origin);
+    if (stream !== undefined) blooms.set(column.type.id, yield* readBloomFilters(tail, stream));
+  }
+  return blooms.size === 0 ? selected : selected.map((isSelected, group) => isSelected && select(group));
 }
 
 function bloomStream(
   layout: StripeLayout,
-  type: TypeDescription | undefined,
+  type: TypeDescription,
   origin: StatisticsOrigin,
 ): StreamInformation | undefined {
-  if (type === undefined) return undefined;
   const { streams, bloomEncoding } = layout.columns[type.id];
   const utf8 = streams.get(StreamKind.bloomFilterUtf8);
   const stream = utf8 ?? streams.get(StreamKind.bloomFilter);
   return trustsBloomFilter(type, utf8 !== undefined, bloomEncoding, origin) ? stream : undefined;
 }
 
-/** Row indexes (and bloom filters) of some columns. */
-export function* readIndexes(
+/** Row indexes of some columns, those that are not known yet. */
+export function* readRowIndexes(
   tail: FileTail,
   layout: StripeLayout,
   columns: Iterable<number>,
-  bloomOf: (column: number) => StreamInformation | undefined = () => undefined,
-): Fetching<{ indexes: Map<number, RowIndex>; blooms: Map<number, BloomFilterIndex> }> {
-  const streams = [...columns].flatMap((column) => [
-    layout.columns[column].streams.get(StreamKind.rowIndex) ?? [],
-    bloomOf(column) ?? [],
-  ]);
-  const wanted = streams.flat();
-  const answers = yield* fetchRanges(
-    wanted.map(({ offset, length }) => ({ start: offset, end: offset + length })),
-    0,
+  known: KnownIndexes,
+): Fetching<void> {
+  const wanted = [...new Set(columns)].flatMap((column) =>
+    known.has(column) ? [] : (layout.columns[column].streams.get(StreamKind.rowIndex) ?? []),
   );
-  const indexes = new Map<number, RowIndex>();
-  const blooms = new Map<number, BloomFilterIndex>();
-  wanted.forEach(({ kind, column, offset, decrypt }, i) => {
-    const name = `${kind === StreamKind.rowIndex ? 'row index' : 'bloom filter'} of column ${column}`;
-    const { codec, blockSize, path } = tail;
-    const raw = decrypt?.(answers[i], 0) ?? answers[i];
-    const { bytes } = decompressRange(raw, { path, name, fileOffset: offset, codec, blockSize });
-    if (kind === StreamKind.rowIndex) {
-      indexes.set(
-        column,
-        decodeMessage(path, offset, name, () => RowIndex.decode(bytes)),
-      );
-    } else {
-      blooms.set(
-        column,
-        decodeMessage(path, offset, name, () => BloomFilterIndex.decode(bytes)),
-      );
-    }
+  const answers = yield* fetchRanges(wanted.map(rangeOf), 0);
+  wanted.forEach((stream, i) => {
+    const { column, offset } = stream;
+    const name = `row index of column ${column}`;
+    const bytes = indexBytes(tail, stream, answers[i], name);
+    known.set(
+      column,
+      decodeMessage(tail.path, offset, name, () => RowIndex.decode(bytes)),
+    );
   });
-  return { indexes, blooms };
+}
+
+function* readBloomFilters(tail: FileTail, stream: StreamInformation): Fetching<BloomFilterIndex> {
+  const [answer] = yield* fetchRanges([rangeOf(stream)], 0);
+  const name = `bloom filter of column ${stream.column}`;
+  const bytes = indexBytes(tail, stream, answer, name);
+  return decodeMessage(tail.path, stream.offset, name, () => BloomFilterIndex.decode(bytes));
+}
+
+const rangeOf = ({ offset, length }: StreamInformation): ByteRange => ({ start: offset, end: offset + length });
+
+function indexBytes(
+  { codec, blockSize, path }: FileTail,
+  { offset, decrypt }: StreamInformation,
+  raw: Uint8Array,
+  name: string,
+): Uint8Array {
+  const compressed = decrypt?.(raw, 0) ?? raw;
+  return decompressRange(compressed, { path, name, fileOffset: offset, codec, blockSize }).bytes;
 }

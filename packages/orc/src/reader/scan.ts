@@ -9,8 +9,16 @@ import { allRows } from './columns/rows.js';
 import { type Ahead, begin, type Fetching, type FetchingItems, finish } from './fetching.js';
 import type { FileTail } from './file-tail.js';
 import type { OrcBatch, ReadOptions } from './options.js';
+import { isWorthProbing, type Probe, probeGroups } from './probe.js';
 import { fileColumns, type ReadColumn } from './projection.js';
-import { type BoundSarg, readIndexes, searchedIds, selectGroups, stripeMayMatch } from './pruning.js';
+import {
+  type BoundSarg,
+  type KnownIndexes,
+  readRowIndexes,
+  searchedIds,
+  selectGroups,
+  stripeMayMatch,
+} from './pruning.js';
 import { fetchSegment, type GroupRange, type OpenStripe, openSegment, type Segment, segmentBytes } from './segment.js';
 import { readStripeLayout, type StripeInformation } from './stripe.js';
 
@@ -38,6 +46,7 @@ export function* scan(
   file: ScannedFile,
   root: ReadColumn,
   sarg: BoundSarg | undefined,
+  probe: Probe | undefined,
   options: ReadOptions,
 ): FetchingItems<OrcBatch> {
   const statistics =
@@ -52,7 +61,7 @@ export function* scan(
     );
   const prepare = (index: number) => {
     const { information, number } = wanted[index];
-    return prepareStripe(file, root, sarg, options, information, number);
+    return prepareStripe(file, root, sarg, probe, options, information, number);
   };
   let ahead: Ahead<PreparedStripe | undefined> | undefined;
   for (const [index, { information, number }] of wanted.entries()) {
@@ -96,6 +105,7 @@ function* prepareStripe(
   file: ScannedFile,
   root: ReadColumn,
   sarg: BoundSarg | undefined,
+  probe: Probe | undefined,
   options: ReadOptions,
   information: StripeInformation,
   number: number,
@@ -103,7 +113,9 @@ function* prepareStripe(
   const { tail, schema } = file;
   const layout = yield* readStripeLayout(tail, information, schema.maximumId + 1, file.encryption, number);
   const stride = file.rowIndexStride;
-  const selected = sarg === undefined || stride === 0 ? undefined : yield* selectGroups(sarg, tail, layout, stride);
+  const known: KnownIndexes = new Map();
+  let selected =
+    sarg === undefined || stride === 0 ? undefined : yield* selectGroups(sarg, tail, layout, stride, known);
   if (selected?.every((group) => !group)) return undefined;
   const whole: OpenStripe = {
     tail,
@@ -122,9 +134,18 @@ function* prepareStripe(
   };
   const defaultLimit = tail.codec === undefined ? DEFAULT_SEGMENT_BYTES : DEFAULT_COMPRESSED_SEGMENT_BYTES;
   const segmentLimit = Math.max(1, options.segmentBytes ?? defaultLimit);
+  if (probe !== undefined && selected !== undefined && isWorthProbing(probe, whole, root)) {
+    const stripe = yield* withRowIndex(whole, probe.leaders, stride, known);
+    if (stripe !== whole) {
+      const parts = runs(selected).flatMap((range) => segments(stripe, probe.leaders, range, segmentLimit));
+      const limit = batchLimit(stripe, DEFAULT_BATCH_ROWS);
+      selected = yield* probeGroups(probe, stripe, selected, parts, stride, limit);
+      if (selected.every((group) => !group)) return undefined;
+    }
+  }
   const pruned = selected?.some((group) => !group) ?? false;
   const split = pruned || segmentBytes(whole, root, { first: 0, end: 1 }) > segmentLimit;
-  const stripe = split ? yield* withRowIndex(whole, root, stride) : whole;
+  const stripe = split ? yield* withRowIndex(whole, root, stride, known) : whole;
   const groups = stripe === whole || selected === undefined ? [{ first: 0, end: stripe.groups }] : runs(selected);
   const parts = groups.flatMap((range) => segments(stripe, root, range, segmentLimit));
   return { stripe, segments: parts, first: yield* fetchSegment(stripe, root, parts[0]), stride };
@@ -196,19 +217,25 @@ function segments(stripe: OpenStripe, root: ReadColumn, range: GroupRange, limit
 }
 
 /** The stripe with the row indexes of all columns that are read, or as it is when it does not have them all. */
-function* withRowIndex(stripe: OpenStripe, root: ReadColumn, stride: number): Fetching<OpenStripe> {
+function* withRowIndex(
+  stripe: OpenStripe,
+  root: ReadColumn,
+  stride: number,
+  known: KnownIndexes,
+): Fetching<OpenStripe> {
   const { layout } = stripe;
   if (stride === 0) return stripe;
   const groups = Math.ceil(layout.stripe.numberOfRows / stride);
   const columns = fileColumns(root);
-  const { indexes } = yield* readIndexes(
+  yield* readRowIndexes(
     stripe.tail,
     layout,
     columns.map(({ id }) => id),
+    known,
   );
   const positions = new Map<number, readonly (readonly bigint[])[]>();
   for (const { id } of columns) {
-    const entries = indexes.get(id)?.entry;
+    const entries = known.get(id)?.entry;
     if (entries === undefined || entries.length < groups) return stripe;
     positions.set(
       id,
