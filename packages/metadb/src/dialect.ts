@@ -21,6 +21,8 @@ export interface Dialect {
   timestamp(epochMs: bigint): SqlValue;
   /** Starts an INSERT that leaves out rows whose key is there. */
   readonly insertIgnore: string;
+  /** The id that the last INSERT of one row was given. */
+  readonly lastInsertId: string;
   /** Tells whether the table `?` is there. */
   readonly tableExists: string;
   /** Follows the type of a column that holds what users write, in any script. Compares by bytes. */
@@ -43,6 +45,7 @@ export const SQLITE: Dialect = {
   forShare: '',
   idsAppearInOrder: true,
   insertIgnore: 'INSERT OR IGNORE INTO',
+  lastInsertId: 'last_insert_rowid()',
   nullSafeEquals: (left, right) => `${left} IS ${right}`,
   timestamp: (epochMs) => utc(epochMs).slice(0, 23),
   tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
@@ -64,6 +67,7 @@ export function mysqlDialect(serverVersion: string): Dialect {
     forShare: ' LOCK IN SHARE MODE',
     idsAppearInOrder: false,
     insertIgnore: 'INSERT IGNORE INTO',
+    lastInsertId: 'LAST_INSERT_ID()',
     nullSafeEquals: (left, right) => `${left} <=> ${right}`,
     timestamp: (epochMs) => utc(epochMs < 1000n ? 1000n : epochMs).slice(0, 19),
     tableExists: 'SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?',

@@ -1,4 +1,4 @@
-import type { Row, RunResult, SqlValue, Statement, Tx } from './database.js';
+import type { Row, RunResult, SqlValue, Statement, StatementResult, Tx } from './database.js';
 import type { Dialect } from './dialect.js';
 import { fromMysql, isConnectionLost, unknownOutcome } from './mysql-errors.js';
 import { type MysqlWire, statement, type WireResult } from './mysql-wire.js';
@@ -51,11 +51,11 @@ export class MysqlTx implements Tx {
     return (await this.send(statements)).map(({ run }) => run);
   }
 
-  async runLast(statements: readonly Statement[]): Promise<RunResult[]> {
+  async runLast(statements: readonly Statement[]): Promise<StatementResult[]> {
     const isAlone = this.beginning.length === 0;
     const results = await this.send(isAlone ? statements : [...statements, ['COMMIT']], !isAlone);
     this.committed = !isAlone;
-    return results.slice(0, statements.length).map(({ run }) => run);
+    return results.slice(0, statements.length).map(({ run, rows }) => ({ ...run, rows }));
   }
 
   async allOf(queries: readonly Statement[]): Promise<Row[][]> {

@@ -1,12 +1,13 @@
 import type { Clock } from '@skep/core';
 import Sqlite from 'better-sqlite3';
-import type { Row, RunResult, SqlValue, Statement, Tx } from './database.js';
+import type { Row, RunResult, SqlValue, Statement, StatementResult, Tx } from './database.js';
 import { SQLITE } from './dialect.js';
 import { toDatabaseError } from './errors.js';
 
 /** How long SQLite itself waits, blocking the thread, before we wait with the event loop running. */
 const BUSY_TIMEOUT_MS = 20;
 const MAX_STATEMENTS = 500;
+const NOTHING_CHANGED: RunResult = { changes: 0, firstId: 0n, lastId: 0n };
 
 /** The one connection to an SQLite file: prepared statements, kept. Runs synchronously. */
 export class SqliteConnection implements Tx {
@@ -78,8 +79,17 @@ export class SqliteConnection implements Tx {
     return results;
   }
 
-  runLast(statements: readonly Statement[]): Promise<RunResult[]> {
-    return this.runAll(statements);
+  async runLast(statements: readonly Statement[]): Promise<StatementResult[]> {
+    const results: StatementResult[] = [];
+    for (const [sql, params] of statements) {
+      const isQuery = this.guarded(sql, (statement) => statement.reader);
+      results.push(
+        isQuery
+          ? { ...NOTHING_CHANGED, rows: await this.all(sql, params) }
+          : { ...(await this.run(sql, params)), rows: [] },
+      );
+    }
+    return results;
   }
 
   async allOf(queries: readonly Statement[]): Promise<Row[][]> {

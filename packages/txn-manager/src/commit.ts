@@ -1,10 +1,10 @@
 import { ValidTxnList } from '@skep/core';
-import { insertStatements, type Tx } from '@skep/metadb';
+import { insertStatements, type Row, type Statement, type Tx } from '@skep/metadb';
 import { type CommitTxnRequest, type CommitTxnResponse, TxnConflictError, TxnType } from '@skep/rpc';
 import { abortInTx } from './abort.js';
 import { AbortReason } from './abort-reason.js';
 import { COMPACT, type Component, componentsQuery, toComponents } from './components.js';
-import { COMMITTED, highestTxnId, txnLockForCommit } from './context.js';
+import { COMMITTED, HIGHEST_TXN_ID, highestTxnId, txnLockForCommit } from './context.js';
 import { assertOpen, toTxnRows, txnRowQueries } from './txn-state.js';
 import {
   describeWinner,
@@ -63,12 +63,16 @@ export async function commitInTx(tx: Tx, request: CommitTxnRequest): Promise<Com
   if (row?.state === COMMITTED) return { response: { commitId: await highestTxnId(tx), commitTimeMs } };
   const { type } = assertOpen(txnId, row);
   const plan = planCommit(type, toComponents(components));
-  // Where the commit id decides over conflicts, or what the Cleaner may remove, no other transaction is opened or commits
-  // meanwhile.
-  if (plan.needsExactCommitId) await tx.all(txnLockForCommit(tx));
-  const commitId = await highestTxnId(tx);
+  const isJudged = request.exclWriteEnabled === false && plan.updates.length > 0;
+  // So many that one statement each would take longer than a round trip.
+  const isLarge = plan.updates.length > FEW_UPDATES;
+  if (!isJudged && !isLarge) {
+    const results = await tx.runLast([...commitIdQueries(tx, plan), ...recording(tx, txnId, plan, commitTimeMs)]);
+    return { response: { commitId: commitIdOf(results.flatMap(({ rows }) => rows)), commitTimeMs } };
+  }
+  const commitId = commitIdOf((await tx.allOf(commitIdQueries(tx, plan))).flat());
   const own = plan.updates.map((component): WriteSetEntry => ({ ...component, txnId, commitId }));
-  if (request.exclWriteEnabled === false) {
+  if (isJudged) {
     const seen = request.validTxns === undefined ? undefined : ValidTxnList.parse(request.validTxns);
     const unseen = (await rivals(tx, own)).filter((rival) => !seen?.isTxnValid(rival.txnId));
     const conflict = findWriteConflict(own, unseen);
@@ -78,8 +82,23 @@ export async function commitInTx(tx: Tx, request: CommitTxnRequest): Promise<Com
       return { conflict: new TxnConflictError(txnId, conflict.winner.txnId, text) };
     }
   }
-  await record(tx, txnId, plan, own, commitTimeMs);
+  await tx.runLast(recording(tx, txnId, plan, commitTimeMs, commitId));
   return { response: { commitId, commitTimeMs } };
+}
+
+const FEW_UPDATES = 16;
+
+/**
+ * The commit id is the highest transaction id. Where it decides over conflicts, or what the Cleaner may remove, no other
+ * transaction is opened or commits until this one has.
+ */
+function commitIdQueries(tx: Tx, plan: CommitPlan): Statement[] {
+  return [...(plan.needsExactCommitId ? [[txnLockForCommit(tx)] as const] : []), HIGHEST_TXN_ID];
+}
+
+/** From the rows that `commitIdQueries` answer. */
+function commitIdOf(rows: readonly Row[]): bigint {
+  return (rows.find((row) => row.ID !== undefined)?.ID as bigint | null | undefined) ?? 0n;
 }
 
 /** What others committed on the same tables since this transaction was opened, the earliest commit first. */
@@ -99,22 +118,23 @@ async function rivals(tx: Tx, own: readonly WriteSetEntry[]): Promise<WriteSetEn
   return found;
 }
 
-async function record(
-  tx: Tx,
-  txnId: bigint,
-  plan: CommitPlan,
-  own: readonly WriteSetEntry[],
-  now: bigint,
-): Promise<void> {
+const WRITE_SET = ['WS_DATABASE', 'WS_TABLE', 'WS_PARTITION', 'WS_TXNID', 'WS_OPERATION_TYPE', 'WS_COMMIT_ID'];
+
+/** What commits. Without a commit id the statements find it themselves, in the round trip that holds the lock. */
+function recording(tx: Tx, txnId: bigint, plan: CommitPlan, now: bigint, commitId?: bigint): Statement[] {
   const time = tx.dialect.timestamp(now);
-  await tx.runLast([
-    ...insertStatements(
-      'WRITE_SET',
-      ['WS_DATABASE', 'WS_TABLE', 'WS_PARTITION', 'WS_TXNID', 'WS_COMMIT_ID', 'WS_OPERATION_TYPE'],
-      own.map(({ database, table, partition, commitId, operation }) => {
-        return [database, table, partition, txnId, commitId, operation];
-      }),
-    ),
+  const updates = plan.updates.map(({ database, table, partition, operation }) => {
+    return [database, table, partition, txnId, operation];
+  });
+  const choosing = `INSERT INTO WRITE_SET (${WRITE_SET.join(', ')}) SELECT ?, ?, ?, ?, ?, MAX(TXN_ID) FROM TXNS`;
+  return [
+    ...(commitId === undefined
+      ? updates.map((row): Statement => [choosing, row])
+      : insertStatements(
+          'WRITE_SET',
+          WRITE_SET,
+          updates.map((row) => [...row, commitId]),
+        )),
     ...insertStatements(
       'COMPLETED_TXN_COMPONENTS',
       ['CTC_TXNID', 'CTC_DATABASE', 'CTC_TABLE', 'CTC_PARTITION', 'CTC_TIMESTAMP', 'CTC_WRITEID', 'CTC_UPDATE_DELETE'],
@@ -129,5 +149,5 @@ async function record(
     ['DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID = ?', [txnId]],
     // From now on it is remembered for a while, should the answer get lost (collect-garbage.ts).
     [`UPDATE TXNS SET TXN_STATE = '${COMMITTED}', TXN_LAST_HEARTBEAT = ? WHERE TXN_ID = ?`, [now, txnId]],
-  ]);
+  ];
 }

@@ -87,6 +87,11 @@ export function toComponents(rows: readonly Row[]): Component[] {
 
 /** Records the components of an open transaction, each once, with the write id that it has in the table. */
 export async function addComponents(tx: Tx, txnId: bigint, components: readonly Component[]): Promise<void> {
+  await tx.runLast(await missingComponents(tx, txnId, components));
+}
+
+/** What inserts those that are not recorded yet. */
+async function missingComponents(tx: Tx, txnId: bigint, components: readonly Component[]): Promise<Statement[]> {
   const tables = [...new Map(components.map((component) => [tableKey(component), component])).entries()];
   const [txn, present, ...writeIdRows] = await tx.allOf([
     ...txnRowQueries(tx, [txnId], true),
@@ -102,7 +107,7 @@ export async function addComponents(tx: Tx, txnId: bigint, components: readonly 
       const { database, table, partition, operation } = component;
       return [txnId, database, table, partition, operation, component.writeId ?? writeIds.get(tableKey(component))];
     });
-  await tx.runAll(insertStatements('TXN_COMPONENTS', COLUMNS, rows));
+  return insertStatements('TXN_COMPONENTS', COLUMNS, rows);
 }
 
 const COLUMNS = ['TC_TXNID', 'TC_DATABASE', 'TC_TABLE', 'TC_PARTITION', 'TC_OPERATION_TYPE', 'TC_WRITEID'];
@@ -127,9 +132,11 @@ export async function addDynamicPartitions(tx: Tx, request: AddDynamicPartitions
   const operation = operationCode(request.operation) ?? 'u';
   const writeId = request.writeId > 0n ? request.writeId : undefined;
   const rows = request.partitions.map((partition): Component => ({ ...at, partition, operation, writeId }));
-  await addComponents(tx, request.txnId, rows);
-  await tx.run(
-    'DELETE FROM TXN_COMPONENTS WHERE TC_TXNID = ? AND TC_DATABASE = ? AND TC_TABLE = ? AND TC_PARTITION IS NULL',
-    [request.txnId, at.database, at.table],
-  );
+  await tx.runLast([
+    ...(await missingComponents(tx, request.txnId, rows)),
+    [
+      'DELETE FROM TXN_COMPONENTS WHERE TC_TXNID = ? AND TC_DATABASE = ? AND TC_TABLE = ? AND TC_PARTITION IS NULL',
+      [request.txnId, at.database, at.table],
+    ],
+  ]);
 }

@@ -29,7 +29,7 @@ interface IdRow {
   ID: bigint | null;
 }
 
-const HIGHEST_TXN_ID: Statement = ['SELECT MAX(TXN_ID) AS ID FROM TXNS'];
+export const HIGHEST_TXN_ID: Statement = ['SELECT MAX(TXN_ID) AS ID FROM TXNS'];
 
 export const MIN_OPEN_TXN_ID: Statement = [`SELECT MIN(TXN_ID) AS ID FROM TXNS WHERE TXN_STATE = '${OPEN}'`];
 

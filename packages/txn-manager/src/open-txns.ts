@@ -1,4 +1,4 @@
-import { chunked, DatabaseError, idList, insertNumbered, insertStatements, type Tx } from '@skep/metadb';
+import { chunked, DatabaseError, idList, insertNumbered, insertStatements, type SqlValue, type Tx } from '@skep/metadb';
 import { InvalidRequestError, type OpenTxnsRequest, TooManyOpenTxnsError, TxnType } from '@skep/rpc';
 import {
   lowWatermarkQuery,
@@ -82,7 +82,8 @@ export async function openTxns(ctx: TxnContext, gauge: OpenTxnGauge, request: Op
   await gauge.admit(count);
   for (let attempt = 1; ; attempt++) {
     const startedMs = ctx.clock.now();
-    const ids = await ctx.db.transaction((tx) => insertTxns(tx, ctx, request, count), VOLATILE);
+    const insert = count === 1 ? insertTxn : insertTxns;
+    const ids = await ctx.db.transaction((tx) => insert(tx, ctx, request, count), VOLATILE);
     const tookMs = ctx.clock.now() - startedMs;
     const inTime = tookMs < ctx.conf.openTxnTimeoutMs || request.type === TxnType.TXN_TYPE_READ_ONLY;
     if (ctx.db.dialect.idsAppearInOrder || inTime) return ids;
@@ -103,18 +104,38 @@ export async function openTxns(ctx: TxnContext, gauge: OpenTxnGauge, request: Op
   }
 }
 
-async function insertTxns(tx: Tx, ctx: TxnContext, request: OpenTxnsRequest, count: number): Promise<bigint[]> {
-  const now = await tx.now();
+function rowOf(request: OpenTxnsRequest, now: bigint): SqlValue[] {
   const user = request.user.slice(0, MAX_TEXT);
   const host = request.host.slice(0, MAX_TEXT);
   const agent = request.agentInfo === '' ? null : request.agentInfo.slice(0, MAX_TEXT);
+  return [OPEN, now, now, user, host, agent, request.type];
+}
+
+/** One, in one round trip to a server: a commit that waits for TXN_LOCK_TBL waits for no client. */
+async function insertTxn(tx: Tx, ctx: TxnContext, request: OpenTxnsRequest): Promise<bigint[]> {
+  const now = await tx.now();
+  const [low, lowParams] = lowWatermarkQuery(tx, ctx.conf, now);
+  const [, inserted] = await tx.runLast([
+    [txnLockForOpen(tx)],
+    ...insertStatements('TXNS', COLUMNS, [rowOf(request, now)]),
+    [
+      `INSERT INTO MIN_HISTORY_LEVEL (MHL_TXNID, MHL_MIN_OPEN_TXNID) SELECT ${tx.dialect.lastInsertId}, MIN(B.ID) FROM
+        (${MIN_OPEN_TXN_ID[0]} UNION ALL SELECT COALESCE(MAX(L.ID), 0) + 1 AS ID FROM (${low}) L) B`,
+      lowParams,
+    ],
+  ]);
+  return [inserted.lastId];
+}
+
+/** Not the end of `tx`: replicated ones are recorded as such in the same. */
+async function insertTxns(tx: Tx, ctx: TxnContext, request: OpenTxnsRequest, count: number): Promise<bigint[]> {
+  const now = await tx.now();
   const [, ...bounds] = await tx.allOf([[txnLockForOpen(tx)], MIN_OPEN_TXN_ID, lowWatermarkQuery(tx, ctx.conf, now)]);
   const [minOpen, low] = bounds.map(([row]) => row?.ID as bigint | null | undefined);
   // What the new ones may need: nothing below the smallest open id, or below all that will come.
   const needed = minOf(minOpen ?? undefined, (low ?? 0n) + 1n) ?? 1n;
-  const row = [OPEN, now, now, user, host, agent, request.type];
-  const ids = await insertNumbered(tx, 'TXNS', COLUMNS, Array(count).fill(row));
+  const ids = await insertNumbered(tx, 'TXNS', COLUMNS, Array(count).fill(rowOf(request, now)));
   const levels = ids.map((id) => [id, needed]);
-  await tx.runLast(insertStatements('MIN_HISTORY_LEVEL', ['MHL_TXNID', 'MHL_MIN_OPEN_TXNID'], levels));
+  await tx.runAll(insertStatements('MIN_HISTORY_LEVEL', ['MHL_TXNID', 'MHL_MIN_OPEN_TXNID'], levels));
   return ids;
 }
