@@ -75,7 +75,9 @@ async function copyFiles(
     const bucket = split.bucket ?? 0;
     const copy = copies.get(bucket) ?? 0;
     copies.set(bucket, copy + 1);
-    const sink = await folder.createFile(formatOriginalFileName(bucket, copy));
+    // Only its ending tells that a file is compressed.
+    const ending = /\.[A-Za-z]\w*$/.exec(split.file.path)?.[0] ?? '';
+    const sink = await folder.createFile(formatOriginalFileName(bucket, copy) + ending);
     const source = await fs.open(split.file.path);
     try {
       for (let at = 0; at < source.size; at += COPY_BYTES) {

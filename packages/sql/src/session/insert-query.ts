@@ -3,7 +3,7 @@ import type { Expression, InsertTable, OrderItem, Position, Query, Values } from
 import { parseExpression, parseTypeText } from '../parse/index.js';
 import { castTo, columnRef, item, selectQuery, subquery } from './ast-builders.js';
 import { SemanticError } from './errors.js';
-import { partitionValues } from './partitions.js';
+import { partitionValues, specText } from './partitions.js';
 
 /** Where an INSERT's rows go: the columns that the source must fill, and the partition. */
 export interface InsertShape {
@@ -25,6 +25,12 @@ export function insertShape(table: Table, target: InsertTable, nonstrict: boolea
     target.partition === undefined ? new Map<string, string | undefined>() : partitionValues(table, target.partition);
   if (target.partition !== undefined && keys.length === 0) {
     throw new SemanticError(10098, `Table ${table.name} is not partitioned`, { position: target.partition.position });
+  }
+  const missing = target.partition === undefined ? undefined : keys.find((key) => !spec.has(key.name));
+  if (missing !== undefined) {
+    throw new SemanticError(10006, `Partition not found ${specText(spec)}: it says nothing of ${missing.name}`, {
+      position: target.partition?.position ?? target.position,
+    });
   }
   const partition = keys.map((key) => spec.get(key.name));
   const firstDynamic = partition.indexOf(undefined);

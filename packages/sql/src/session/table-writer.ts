@@ -7,12 +7,12 @@ import {
   type WriteResult,
 } from '@skep/acid';
 import { type ColumnVector, filterVector, type IntVector, type LongVector, type StructVector } from '@skep/orc';
-import type { DataOperation, Partition, Table } from '@skep/rpc';
+import { DataOperation, type Partition, type Table } from '@skep/rpc';
 import { joinPath } from '@skep/storage';
 import { FolderWriter, PlainWriter, stagingFolder } from '../formats/index.js';
 import type { SessionContext } from './context.js';
 import { distrustPartition } from './distrust-statistics.js';
-import { UnsupportedError } from './errors.js';
+import { ExecutionError, UnsupportedError } from './errors.js';
 import { isFullAcid, isInsertOnly, isTransactional } from './lock-plan.js';
 import { dropPartitionsOnRollback, removeEmptyFolders } from './partition-rollback.js';
 import { partitionText } from './partition-value.js';
@@ -34,9 +34,6 @@ type PartitionWriter = {
   close(): Promise<WriteResult>;
   abort(): Promise<void>;
 };
-
-/** Open files a statement may hold at once over all partitions (hive.exec.max.dynamic.partitions.pernode). */
-const maxPartitions = 1000;
 
 /**
  * Writes the rows of one leg, each into its partition's folder; partitions that are not there yet are made. Nothing is
@@ -160,12 +157,31 @@ export class TableWriter {
   private async writerOf(name: string): Promise<PartitionWriter> {
     const known = this.writers.get(name);
     if (known !== undefined) return known;
-    if (this.writers.size >= maxPartitions) {
-      throw new UnsupportedError(`A statement that writes more than ${maxPartitions} partitions`);
-    }
+    const { kind, dynamicOperation } = this.leg;
+    // UPDATE makes no partitions.
+    const adds = kind === 'overwrite' || dynamicOperation === DataOperation.DATA_OPERATION_INSERT;
+    if (adds && dynamicOperation !== undefined) this.refuseTooMany(this.writers.size + 1);
     const writer = await this.openWriter(name);
     this.writers.set(name, writer);
     return writer;
+  }
+
+  /** Hive has the first limit for each of its tasks (FileSinkOperator), the other for the statement (Utilities): here one task does all. */
+  private refuseTooMany(partitions: number): void {
+    const { conf } = this.context;
+    const ofTask = conf.getInt('hive.exec.max.dynamic.partitions.pernode');
+    if (partitions > ofTask) {
+      throw new ExecutionError(
+        `[Error 20004]: Fatal error occurred when node tried to create too many dynamic partitions. The maximum number of dynamic partitions is controlled by hive.exec.max.dynamic.partitions and hive.exec.max.dynamic.partitions.pernode. Maximum was set to ${ofTask} partitions per node, number of dynamic partitions on this node: ${partitions}`,
+        { hiveCode: 20004 },
+      );
+    }
+    const all = conf.getInt('hive.exec.max.dynamic.partitions');
+    if (partitions > all) {
+      throw new ExecutionError(
+        `Number of dynamic partitions created is ${partitions}, which is more than ${all}. To solve this try to set hive.exec.max.dynamic.partitions to at least ${partitions}.`,
+      );
+    }
   }
 
   private async openWriter(name: string): Promise<PartitionWriter> {
