@@ -1,6 +1,9 @@
 /** @module The file-format layer of Hive ACID tables: from a folder and a snapshot to rows, and back. */
 export * from './compact/compaction.js';
 export type { CompactionInput, CompactionResult } from './compact/compaction-input.js';
+export { partsOf } from './compact/partial.js';
+export { compactRebalance, type RebalanceInput } from './compact/rebalance.js';
+export { type SortKey, UnsortableRowsError } from './compact/row-order.js';
 export * from './layout/bucket-file-name.js';
 export * from './layout/bucket-property.js';
 export * from './layout/directory-name.js';

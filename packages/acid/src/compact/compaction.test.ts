@@ -4,7 +4,8 @@ import { type FileSystem, memoryFileSystem } from '@skep/storage';
 import { describe, expect, it } from 'vitest';
 import { encodeBucketProperty } from '../layout/bucket-property.js';
 import { AcidTable } from '../testing/acid-table.js';
-import { compactMajor, compactMinor, compactRebalance } from './compaction.js';
+import { compactMajor, compactMinor } from './compaction.js';
+import { compactRebalance } from './rebalance.js';
 
 const b0 = encodeBucketProperty(0, 0);
 const b1 = encodeBucketProperty(1, 0);

@@ -110,9 +110,8 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     type: 'int',
     default: '500',
     min: 2,
-    doc: 'How many deltas one compaction reads at once.',
-    effect: 'none',
-    why: 'deltas are merged as streams, any number of them at once',
+    doc: 'How many delta folders one compaction reads at once: more are merged in parts first.',
+    effect: 'yes',
   },
   {
     name: 'hive.compactor.abortedtxn.threshold',
