@@ -1,0 +1,18 @@
+// Arrow Flight over a new home with the recorded tables of Hive in it. `node server.mjs WORK CASES`: prints its address and the
+// tables as one line of JSON, and ends when its input does.
+import { join } from 'node:path';
+import { serveData } from '@skep/data';
+import { ORACLE_SETTINGS, openHome } from '../../golden/src/home-port.js';
+import { makeGoldenTables } from './golden-tables.js';
+
+const [work, cases] = process.argv.slice(2);
+const log = (message: string) => void process.stderr.write(`${message}\n`);
+const home = await openHome({ path: join(work, 'home'), hiveconf: { ...ORACLE_SETTINGS } });
+const tables = await makeGoldenTables(home, cases);
+const { address, close } = await serveData({ services: home.services, conf: home.conf, serve: {}, log });
+process.stdout.write(`${JSON.stringify({ address, tables })}\n`);
+process.stdin.resume();
+process.stdin.once('end', async () => {
+  await close();
+  await home.close();
+});
