@@ -1,5 +1,5 @@
 import { Scratch } from '../compression/scratch.js';
-import { isPoint, rowTruths, type SearchedRows } from '../sarg/row-truth.js';
+import { columnsOfEqualities, isPoint, rowTruths, type SearchedRows } from '../sarg/row-truth.js';
 import type { SargColumn } from '../sarg/sarg.js';
 import { mayBeTrue } from '../sarg/truth.js';
 import type { TypeDescription } from '../type-description.js';
@@ -37,12 +37,18 @@ export function probeFor(
   path: string,
 ): Probe | undefined {
   if (bound === undefined || !isPoint(bound.sarg)) return undefined;
-  const ids = [...bound.columns].flatMap(([, column]) => (typeof column === 'object' ? [column.target.id] : []));
-  if (ids.length === 0) return undefined;
+  // Of a condition's other columns nothing needs to be known.
+  const leading = new Map(
+    columnsOfEqualities(bound.sarg).flatMap((name) => {
+      const column = bound.columns.get(name);
+      return typeof column === 'object' ? [[name, column] as const] : [];
+    }),
+  );
+  if (leading.size === 0) return undefined;
+  const ids = [...leading.values()].map(({ target }) => target.id);
   const leaders = planColumns(schema, { ...options, include: new Set(ids) }, path);
   const places = new Map<SargColumn, { path: readonly number[]; type: TypeDescription }>();
-  for (const [name, column] of bound.columns) {
-    if (typeof column !== 'object') continue;
+  for (const [name, column] of leading) {
     const place = placeOf(leaders, column.target.id);
     if (place === undefined) return undefined;
     places.set(name, { path: place, type: column.target });

@@ -1,3 +1,4 @@
+import type { VectorValue } from '@skep/orc';
 import { castSql } from '../emit/cast.js';
 import { UdfCollector } from '../emit/udfs.js';
 import type { Query, TableName } from '../parse/ast.js';
@@ -7,6 +8,7 @@ import { isDateOrTime, isNumeric, isTime } from '../types/type-rules.js';
 import type { Block } from './block.js';
 import { semantic, wrongArguments } from './errors.js';
 import { derive, type Expr } from './expr.js';
+import type { AnalyzedQuery } from './query.js';
 import type { Scope } from './scope.js';
 import { type ColumnInfo, TableUseBuilder } from './table-use.js';
 
@@ -48,6 +50,8 @@ export interface AnalysisContext {
   /** Milliseconds since the epoch: current_timestamp. */
   readonly now?: number | undefined;
   readonly user?: string | undefined;
+  /** The row of a query without tables: constants of conditions. Absent: those prune nothing. */
+  evaluate?(query: AnalyzedQuery): Promise<readonly VectorValue[]>;
 }
 
 export interface CommonTable {

@@ -2,6 +2,7 @@ import type { BetweenExpression, ComparisonOperator, InListExpression, Position 
 import { BOOLEAN, type HiveType, typeName } from '../types/hive-type.js';
 import { comparisonType, isUnsafeComparison } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
+import { withConstant } from './constant.js';
 import { argumentType, wrongArguments } from './errors.js';
 import { derive, type Expr, sqlString } from './expr.js';
 import type { AnalyzePart } from './expression-environment.js';
@@ -66,7 +67,8 @@ export function compare(analysis: Analysis, operator: ComparisonOperator, a: Exp
 
 /** `a IN (b, c)`: all in one type. */
 export function inList(node: InListExpression, analysis: Analysis, of: AnalyzePart): Predicate {
-  const found = inValues(analysis, of(node.operand), node.items.map(of), node.position);
+  const items = node.items.map((item) => withConstant(item, of(item)));
+  const found = inValues(analysis, of(node.operand), items, node.position);
   if (!node.negated) return found;
   return { ...found, sql: `(NOT ${found.sql})`, condition: notCondition(found.condition) };
 }
@@ -96,7 +98,8 @@ export function inValues(analysis: Analysis, operand: Expr, items: readonly Expr
 }
 
 export function between(node: BetweenExpression, analysis: Analysis, of: AnalyzePart): Predicate {
-  const found = betweenValues(analysis, of(node.operand), of(node.low), of(node.high), node.position);
+  const [low, high] = [withConstant(node.low, of(node.low)), withConstant(node.high, of(node.high))];
+  const found = betweenValues(analysis, of(node.operand), low, high, node.position);
   if (!node.negated) return found;
   return { ...found, sql: `(NOT ${found.sql})`, condition: notCondition(found.condition) };
 }

@@ -1,6 +1,7 @@
 import type { SargLiteral } from '@skep/orc';
 import type { Position } from '../parse/ast-expression.js';
 import type { HiveType } from '../types/hive-type.js';
+import type { Constant } from './constant.js';
 import type { TableUseBuilder } from './table-use.js';
 
 /** An expression after analysis: its Hive type and its DuckDB SQL (of the DuckDB type that holds the Hive type). */
@@ -10,6 +11,8 @@ export interface Expr {
   readonly position: Position;
   /** Of a literal: its value in the form of a search argument's. */
   readonly literal?: SargLiteral;
+  /** Of a constant expression that is no literal, where it is compared: its value, once it is known. */
+  readonly constant?: Constant | undefined;
   /** Of a plain column of a table, or a struct field of one: the dotted name. */
   readonly column?: { readonly use: TableUseBuilder; readonly name: string };
 }

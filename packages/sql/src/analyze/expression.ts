@@ -16,6 +16,7 @@ import { arithmetic, complement, isArithmetic, negate } from './arithmetic.js';
 import { caseOf } from './case.js';
 import { castFormat } from './cast-format.js';
 import { between, compare, inList, type Predicate } from './comparison.js';
+import { withConstant } from './constant.js';
 import { aggregateNotAllowed, argumentType, semantic } from './errors.js';
 import type { Expr } from './expr.js';
 import type { AnalyzePart, ExpressionEnvironment } from './expression-environment.js';
@@ -65,7 +66,10 @@ export function analyzeExpression(node: Expression, env: ExpressionEnvironment):
       return unary(node, env);
     case 'binary': {
       const [left, right] = [of(node.left), of(node.right)];
-      if (!isArithmetic(node.operator)) return { ...compare(analysis, node.operator, left, right), position };
+      if (!isArithmetic(node.operator)) {
+        const [a, b] = [withConstant(node.left, left), withConstant(node.right, right)];
+        return { ...compare(analysis, node.operator, a, b), position };
+      }
       return { ...arithmetic(analysis, node.operator, left, right), position };
     }
     case 'logical':

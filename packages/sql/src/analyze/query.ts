@@ -13,6 +13,7 @@ import {
 } from './analysis.js';
 import { decimalOf } from './arithmetic.js';
 import type { Block, BlockColumn } from './block.js';
+import { reckonConstants } from './constant.js';
 import { ambiguousTable, semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import { limitSql } from './order-by.js';
@@ -59,6 +60,7 @@ export async function analyzeQuery(query: Query, context: AnalysisContext): Prom
   const environment = { currentDatabase: context.currentDatabase, commonTables: new Map() };
   const block = analyzeBlock(query, { analysis, environment, outer: undefined });
   const columns = distinctNames(topLevelColumns(query, block));
+  await reckonConstants(analysis);
   return {
     columns: columns.map(({ label, name, type }) => ({ name: label, bareName: name, type })),
     tables: analysis.uses.map((use) => use.build()),

@@ -1,6 +1,7 @@
 import type { Sarg } from '@skep/orc';
 import type { Position } from '../parse/ast-expression.js';
 import type { HiveType } from '../types/hive-type.js';
+import type { Constant } from './constant.js';
 
 /** A column of a table. Names in lower case; `virtual` ones (ROW__ID, partition-independent ones) are not in `*`. */
 export interface ColumnInfo {
@@ -26,7 +27,10 @@ export interface TableUse {
 /** A TableUse while its query is analysed. */
 export class TableUseBuilder {
   private readonly used = new Set<string>();
-  readonly predicate: Sarg[] = [];
+  /** Undefined: a condition that says nothing of the files. Asked when the constants are known. */
+  readonly predicate: (() => Sarg | undefined)[] = [];
+  /** What the predicate's conditions wait for. */
+  readonly constants: Constant[] = [];
 
   constructor(
     readonly index: number,
@@ -49,7 +53,7 @@ export class TableUseBuilder {
       alias: this.alias,
       handle: this.handle,
       columns: this.allColumns.filter((column) => this.used.has(column.name)),
-      predicate: this.predicate,
+      predicate: this.predicate.flatMap((condition) => condition() ?? []),
       position: this.position,
     };
   }

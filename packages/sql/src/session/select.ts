@@ -1,5 +1,5 @@
 import { BugError } from '@skep/core';
-import type { StructVector } from '@skep/orc';
+import { type StructVector, type VectorValue, vectorValue } from '@skep/orc';
 import { type Table, TxnType } from '@skep/rpc';
 import type { Position, Query } from '../parse/ast.js';
 import { parseStatement } from '../parse/index.js';
@@ -94,6 +94,7 @@ export async function analyzeInSession(
     text,
     now: context.services.clock.now(),
     user: context.services.identity.user,
+    evaluate: (constants) => onlyRow(context, constants),
   });
   return {
     analyzed,
@@ -101,6 +102,17 @@ export async function analyzeInSession(
     fields: analyzed.columns.map((column) => ({ name: column.bareName, type: typeName(column.type) })),
     reads: await readEntities(context, analyzed.tables),
   };
+}
+
+/** The row of a query without tables. */
+async function onlyRow(context: SessionContext, query: AnalyzedQuery): Promise<readonly VectorValue[]> {
+  const { batches } = await context.engine.run(query, {
+    openTable: ({ name }) => {
+      throw new BugError(`constants read the table ${name}`);
+    },
+  });
+  for await (const { children } of batches) return children.map((column) => vectorValue(column, 0));
+  throw new BugError('a query without tables has no row');
 }
 
 const isView = async (context: SessionContext, database: string, name: string): Promise<boolean> =>
