@@ -121,6 +121,15 @@ class Shell {
   }
 }
 
+/** Pieces of HiveQL that a new line means something in: literals, quoted names, comments. */
+const PIECES = /'(?:\\[\s\S]|[^'\\])*'|"(?:\\[\s\S]|[^"\\])*"|`[^`]*`|--[^\n]*(?:\n\s*|$)|\s*\n\s*/g;
+
+/** The same statement on one line: new lines in literals are escaped, those between words are blanks, comments go. */
+export const oneLine = (text: string): string =>
+  text
+    .replace(PIECES, (piece) => (/^['"]/.test(piece) ? piece.replaceAll('\n', '\\n') : /^`/.test(piece) ? piece : ' '))
+    .trim();
+
 /** The statements of earlier shells, oldest first in a file of the home. A home that cannot be written has none. */
 class History {
   private readonly known: string[];
@@ -134,7 +143,7 @@ class History {
   }
 
   add(text: string): void {
-    const line = text.replace(/\s*\n\s*/g, ' ');
+    const line = oneLine(text);
     if (line === '' || line === this.known.at(-1)) return;
     this.known.push(line);
     try {

@@ -1,8 +1,8 @@
-import { type AcidBatch, readTableDir } from '@skep/acid';
+import { type AcidBatch, NoDataError, readTableDir } from '@skep/acid';
 import { type PartitionValue, ValidWriteIdList } from '@skep/core';
 import { type ColumnVector, createPrimitive, type StructVector, vectorOf } from '@skep/orc';
 import { fromTypeDescription, ROW_ID_TYPE, type StatementResult, typeName } from '@skep/sql';
-import { localFileSystem } from '@skep/storage';
+import { type FileSystem, localFileSystem } from '@skep/storage';
 import { UsageError } from '../error-line.js';
 import type { CliIo } from '../io.js';
 import type { OutputFormat } from '../output/rows.js';
@@ -22,7 +22,7 @@ export async function readFolder(io: CliIo, dir: string, options: ReadFolderOpti
   const fs = localFileSystem();
   if ((await fs.stat(dir))?.isDirectory !== true) throw new UsageError(`no such folder: ${dir}`);
   const { writeIds, format } = options;
-  const reading = await readTableDir(fs, dir, {
+  const reading = await readVisible(fs, dir, {
     rowIds: options.rowIds,
     includeDeleted: options.deleted,
     ...(writeIds === undefined ? {} : { writeIds: ValidWriteIdList.parse(writeIds) }),
@@ -41,6 +41,22 @@ export async function readFolder(io: CliIo, dir: string, options: ReadFolderOpti
   };
   await writeResult(result, io.stdout, { format, header: false });
 }
+
+/** Where the list of write ids sees none of the folder's files, there are no rows; their columns are those of what it does not see. */
+async function readVisible(
+  fs: FileSystem,
+  dir: string,
+  options: Parameters<typeof readTableDir>[2],
+): ReturnType<typeof readTableDir> {
+  try {
+    return await readTableDir(fs, dir, options);
+  } catch (error) {
+    if (!(error instanceof NoDataError) || options?.writeIds === undefined) throw error;
+    return { ...(await readTableDir(fs, dir, {})), batches: noBatches };
+  }
+}
+
+async function* noBatches(): AsyncGenerator<never> {}
 
 async function* batchesOf(
   batches: AsyncIterable<AcidBatch & { readonly partition: readonly PartitionValue[] }>,

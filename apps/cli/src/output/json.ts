@@ -1,13 +1,17 @@
 import { type ColumnVector, isNull } from '@skep/orc';
 import { formatValue, type HiveType } from '@skep/sql';
-import { cellsOf, type OutputColumn, type RowFormatter } from './rows.js';
+import { cellsOf, cellText, type OutputCell, type OutputColumn, type RowFormatter } from './rows.js';
 
 /**
  * One object a line. Numbers are JSON numbers with all their digits (bigint and decimal too: read them with a parser that keeps
  * them); dates, timestamps and intervals are Hive's text; binary is base64; NaN and the infinities, which JSON has not, are text.
- * A map is an object whose keys are the text of its keys.
+ * A map is an object whose keys are the text of its keys. `padded`: text that is filled up with blanks loses them.
  */
-export function jsonFormatter(columns: readonly OutputColumn[]): RowFormatter {
+export function jsonFormatter(columns: readonly OutputColumn[], padded = false): RowFormatter {
+  const textOf = (cell: OutputCell): string =>
+    padded && !isNull(cell.vector, cell.row)
+      ? JSON.stringify(cellText(cell).trimEnd())
+      : jsonText(cell.vector, cell.row, cell.type);
   const keys = columns.map((column) => `${JSON.stringify(column.name)}:`);
   return {
     begin: () => '',
@@ -15,7 +19,7 @@ export function jsonFormatter(columns: readonly OutputColumn[]): RowFormatter {
       let out = '';
       for (let row = from; row < batch.length; row++) {
         const cells = cellsOf(batch, row, columns);
-        out += `{${cells.map((cell, i) => keys[i] + jsonText(cell.vector, cell.row, cell.type)).join(',')}}\n`;
+        out += `{${cells.map((cell, i) => keys[i] + textOf(cell)).join(',')}}\n`;
       }
       return out;
     },

@@ -16,14 +16,19 @@ export interface WriteOptions {
   readonly onRows?: () => void;
 }
 
-function formatterOf(options: WriteOptions, columns: OutputColumn[], names?: readonly string[]): RowFormatter {
+function formatterOf(
+  options: WriteOptions,
+  { padded = false }: StatementResult,
+  columns: OutputColumn[],
+  names?: readonly string[],
+): RowFormatter {
   switch (options.format) {
     case 'tsv':
       return tsvFormatter(columns, options.header);
     case 'csv':
       return csvFormatter(columns);
     case 'json':
-      return jsonFormatter(columns);
+      return jsonFormatter(columns, padded);
     case 'table':
       return tableFormatter(columns, names);
   }
@@ -50,7 +55,7 @@ export async function writeResult(result: StatementResult, stream: Writable, opt
       skipped = true;
     }
     if (formatter === undefined) {
-      formatter = formatterOf(options, columns, names);
+      formatter = formatterOf(options, result, columns, names);
       await write(stream, formatter.begin());
     }
     count += batch.length - from;
@@ -59,7 +64,7 @@ export async function writeResult(result: StatementResult, stream: Writable, opt
   }
   options.onRows?.();
   if (formatter === undefined) {
-    formatter = formatterOf(options, columns);
+    formatter = formatterOf(options, result, columns);
     await write(stream, formatter.begin());
   }
   await write(stream, formatter.end());

@@ -18,13 +18,13 @@ export async function describe(context: SessionContext, statement: DescribeTable
     return describeColumn((await withLiveStatistics(context, table)).table, statement);
   const partition =
     statement.partition === undefined ? undefined : await requirePartition(context, table, statement.partition);
-  if (statement.style === undefined) return textResult(columns, describeTable(table));
+  if (statement.style === undefined) return textResult(columns, describeTable(table), { padded: true });
   const live = await withLiveStatistics(context, table, partition);
   const rows: DescribeRow[] =
     statement.style === 'formatted'
       ? describeFormatted(live.table, live.partition)
       : describeExtended(live.table, live.partition);
-  return textResult(columns, rows);
+  return textResult(columns, rows, { padded: true });
 }
 
 function describeColumn(table: Table, statement: DescribeTableStatement): StatementResult {
@@ -38,7 +38,9 @@ function describeColumn(table: Table, statement: DescribeTableStatement): Statem
   const { COLUMN_STATS_ACCURATE: accurate } = table.parameters;
   const state = accurate === undefined ? [] : [['COLUMN_STATS_ACCURATE', escapeJava(accurate)]];
   if (statement.style !== 'formatted') {
-    return textResult(columns, [[pad(name), pad(column.type), pad(comment)], ...state.map((row) => [...row, ' '])]);
+    return textResult(columns, [[pad(name), pad(column.type), pad(comment)], ...state.map((row) => [...row, ' '])], {
+      padded: true,
+    });
   }
   const empty = [
     'min',
@@ -60,5 +62,6 @@ function describeColumn(table: Table, statement: DescribeTableStatement): Statem
       [pad('comment'), pad(comment)],
       ...state,
     ],
+    { padded: true },
   );
 }

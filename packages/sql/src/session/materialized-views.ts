@@ -109,5 +109,6 @@ export async function showMaterializedViews(
   return textResult(
     ['mv_name', 'rewrite_enabled', 'mode', 'incremental_rebuild'],
     rows.length === 0 ? [] : [header, ...rows],
+    { padded: true, ...(rows.length > 0 && { headerRow: true }) },
   );
 }

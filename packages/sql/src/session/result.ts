@@ -25,4 +25,6 @@ export interface StatementResult {
   readonly messages: readonly string[];
   /** True for SHOW TRANSACTIONS and its like, whose first row is a header for people (Hive's embedded CLI prints it). */
   readonly headerRow?: boolean;
+  /** True for DESCRIBE and its like, whose texts are padded for people. */
+  readonly padded?: boolean;
 }

@@ -52,7 +52,7 @@ export async function show(context: SessionContext, statement: ShowStatement): P
       const matches = globMatcher(what.pattern);
       const names = [...(table.sd?.columns ?? []), ...table.partitionKeys].map((c) => c.name).filter(matches);
       if (what.sorted) names.sort();
-      return textResult(['field'], column(names.map((name) => name.padEnd(20))));
+      return textResult(['field'], column(names.map((name) => name.padEnd(20))), { padded: true });
     }
     case 'functions':
       return textResult(['tab_name'], column(functionNames().filter(likeMatcher(what.pattern))));
@@ -128,7 +128,7 @@ async function showTables(context: SessionContext, what: What<'tables'>): Promis
     const { table } = await catalog.getTable({ database, name });
     rows.push([name.padEnd(20), (table?.tableType ?? '').padEnd(20)]);
   }
-  return textResult(['tab_name', 'table_type'], rows);
+  return textResult(['tab_name', 'table_type'], rows, { padded: true });
 }
 
 async function showProperties(context: SessionContext, what: What<'tblproperties'>): Promise<StatementResult> {

@@ -8,13 +8,14 @@ export const done: StatementResult = { messages: [] };
 export function textResult(
   names: readonly string[],
   rows: readonly (readonly (string | null)[])[],
-  options: { headerRow?: boolean; messages?: readonly string[] } = {},
+  options: { headerRow?: boolean; padded?: boolean; messages?: readonly string[] } = {},
 ): StatementResult {
   return {
     columns: names.map((name) => ({ name, type: 'string' })),
     batches: once(textBatch(names, rows)),
     messages: options.messages ?? [],
     ...(options.headerRow ? { headerRow: true } : {}),
+    ...(options.padded ? { padded: true } : {}),
   };
 }
 
