@@ -17,14 +17,20 @@ export const userName = (env: Environment): string => env.SKEP_USER ?? userInfo(
 export async function loadConfiguration(
   fs: FileSystem,
   path: string,
-  env: Environment,
-  hiveconf: Readonly<Record<string, string>>,
+  options: {
+    readonly env: Environment;
+    readonly hiveconf: Readonly<Record<string, string>>;
+    /** What the user should know of them: old names, no effect here. */
+    readonly notice?: ((message: string) => void) | undefined;
+  },
 ): Promise<Configuration> {
+  const { env, hiveconf, notice } = options;
   const sitePath = `${path}/${siteFile}`;
   const found = await fs.stat(sitePath);
   const site =
     found === undefined ? [] : readSiteFile(new TextDecoder().decode(await readFile(fs, sitePath)), sitePath);
-  const { conf } = Configuration.load({ site, env });
-  for (const [name, value] of Object.entries(hiveconf)) conf.set(name, value);
+  const { conf, notes } = Configuration.load({ site, env });
+  for (const [name, value] of Object.entries(hiveconf)) notes.push(...conf.set(name, value));
+  if (notice !== undefined) for (const note of notes) notice(note);
   return conf;
 }

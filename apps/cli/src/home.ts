@@ -7,6 +7,7 @@ import { keepHouse, type OpenedServices, openServices } from '@skep/metastore';
 import { CompactionState } from '@skep/rpc';
 import { type Services, Session } from '@skep/sql';
 import { type FileSystem, localFileSystem, parseLocation, toFileUri } from '@skep/storage';
+import { type Logger, silentLogger } from '@skep/telemetry/log';
 import { type Environment, homePath, loadConfiguration, userName } from './configuration.js';
 import { version } from './version.js';
 
@@ -21,8 +22,8 @@ export interface HomeOptions {
   /** Initiator, Worker and Cleaner run in this process while it lives. */
   readonly backgroundCompaction?: boolean;
   readonly clock?: Clock;
-  /** What goes wrong in the background, one line each. */
-  readonly log?: (message: string) => void;
+  /** What is done in the background, and what goes wrong. */
+  readonly log?: Logger;
   /** What the user should know at the start. */
   readonly notice?: (message: string) => void;
 }
@@ -52,7 +53,7 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
   const path = options.path === undefined ? homePath(env) : resolve(options.path);
   makeHomeFolder(path);
   const fs = localFileSystem();
-  const conf = await loadConfiguration(fs, path, env, options.hiveconf ?? {});
+  const conf = await loadConfiguration(fs, path, { env, hiveconf: options.hiveconf ?? {}, notice: options.notice });
   const user = userName(env);
   const opened = await open(path, { options, conf, fs, clock, user });
   const warehouse = parseLocation(opened.warehouse).path;
@@ -129,7 +130,7 @@ async function open(path: string, { options, conf, fs, clock, user }: Opening): 
     version,
     newWarehouse: toFileUri(`${path}/warehouse`),
     ...(options.warehouse === undefined ? {} : { warehouse: toFileUri(resolve(options.warehouse)) }),
-    log: options.log ?? (() => {}),
+    log: options.log ?? silentLogger,
   });
 }
 

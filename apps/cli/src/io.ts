@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ConnectOptions } from '@skep/rpc';
 import type { ProgressFigures, StatementResult } from '@skep/sql';
+import type { Logger } from '@skep/telemetry';
 
 /** What a session does for the command line (home.ts opens real ones). */
 export interface CliSession {
@@ -28,8 +29,8 @@ export interface HomeOptions {
   readonly hivevar: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly backgroundCompaction: boolean;
-  /** What goes wrong in the background. */
-  readonly log: (message: string) => void;
+  /** What is done in the background, and what goes wrong. */
+  readonly log: Logger;
   /** What the user should know at the start. */
   readonly notice: (message: string) => void;
 }

@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { addClientFlags, type ClientFlags, connectOptions, withUser } from './commands/client-flags.js';
 import { errorLine, errorStack, UsageError } from './error-line.js';
 import { type CliIo, type CliSession, processIo } from './io.js';
-import { logFile } from './log-file.js';
+import { homeLogger, plainLogger } from './log-file.js';
 import { OUTPUT_FORMATS, type OutputFormat } from './output/rows.js';
 import { type RunOptions, readScript, ScriptRunner } from './run-script.js';
 import { addServiceCommands } from './service-commands.js';
@@ -195,7 +195,7 @@ async function runStatements(io: CliIo, options: ShellOptions): Promise<number> 
     hivevar: { ...options.hivevar, ...options.define },
     env: withUser(io.env, options.user),
     backgroundCompaction: true,
-    log: options.verbose === true ? notice : logFile(resolve(homePath(io), 'skep.log')),
+    log: options.verbose === true ? plainLogger(notice) : homeLogger(resolve(homePath(io), 'skep.log')),
     notice,
   });
   try {

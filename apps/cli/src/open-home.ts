@@ -11,11 +11,13 @@ import { metastoreAddresses } from './metastore-address.js';
 export async function openHomeOrMetastore(options: HomeOptions): Promise<CliHome> {
   const { env, warehouse, hiveconf, hivevar, notice } = options;
   const fs = localFileSystem();
-  const conf = await loadConfiguration(fs, homePath(env), env, hiveconf);
+  const notes: string[] = [];
+  const conf = await loadConfiguration(fs, homePath(env), { env, hiveconf, notice: (note) => notes.push(note) });
   const metastore = metastoreAddresses(options.metastore, env, conf);
   if (metastore === undefined) {
     return await openHome({ ...options, ...(warehouse === undefined ? {} : { warehouse: localPath(warehouse) }) });
   }
+  for (const note of notes) notice(note);
   quietGrpc();
   const { openRemoteHome } = await import('./remote-home.js');
   const { warehouseUri } = await import('./warehouse-uri.js');

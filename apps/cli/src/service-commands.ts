@@ -13,6 +13,8 @@ const logLevel = () =>
     .choices(['debug', 'info', 'warn', 'error'])
     .default('info');
 
+const logFile = () => new Option('--log-file <file>', 'log there instead; at 64 MiB the file becomes FILE.1');
+
 const onOff = (flag: string, what: string) => new Option(`--${flag} <on|off>`, what).choices(['on', 'off']);
 
 const SERVICES_NOTE = `
@@ -42,6 +44,7 @@ export function addServiceCommands(program: Command, io: CliIo): void {
     .option('--metrics <address>', 'serve Prometheus figures on HOST:PORT/metrics')
     .option('--config <file>', 'parameters from a hive-site.xml or core-site.xml (proxy users); may be repeated', list)
     .addOption(logLevel())
+    .addOption(logFile())
     .addHelpText('after', SERVICES_NOTE);
   addClientFlags(metastore).action(async () => {
     const { runMetastore } = await import('./commands/metastore.js');
@@ -54,7 +57,9 @@ export function addServiceCommands(program: Command, io: CliIo): void {
     .option('--threads <n>', 'compactions at once', '1')
     .option('--pool <name>', 'carry out requests of this pool only')
     .option('--config <file>', 'parameters from a hive-site.xml; may be repeated', list)
-    .addOption(logLevel());
+    .option('--metrics <address>', 'serve Prometheus figures on HOST:PORT/metrics')
+    .addOption(logLevel())
+    .addOption(logFile());
   addClientFlags(compactor).action(async () => {
     const { runCompactor } = await import('./commands/compactor.js');
     await runCompactor(io, compactor.optsWithGlobals<CompactorFlags>());
@@ -74,7 +79,9 @@ export function addServiceCommands(program: Command, io: CliIo): void {
       new Option('--certificate-name <name>', 'which name of a certificate is the user').choices(['CN', 'DNS']),
     )
     .option('--config <file>', 'parameters from a hive-site.xml or core-site.xml (proxy users); may be repeated', list)
-    .addOption(logLevel());
+    .option('--metrics <address>', 'serve Prometheus figures on HOST:PORT/metrics')
+    .addOption(logLevel())
+    .addOption(logFile());
   addClientFlags(data).action(async () => {
     const { runData } = await import('./commands/data.js');
     await runData(io, data.optsWithGlobals<DataFlags>());

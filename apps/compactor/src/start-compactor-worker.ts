@@ -1,11 +1,12 @@
 import { hostname } from 'node:os';
 import { keepSmallFiles } from '@skep/acid';
-import { startCompactor } from '@skep/compactor';
+import { CompactorMeter, startCompactor } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { type Clock, SkepError, systemClock } from '@skep/core';
 import { compactorConf, connectServices, type ServiceAddresses, takeServerParameters } from '@skep/metastore';
 import type { ConnectOptions } from '@skep/rpc';
 import { type FileSystem, localFileSystem } from '@skep/storage';
+import type { FigureSource, Logger } from '@skep/telemetry';
 import { currentAgentInfo } from '@skep/txn-manager';
 
 export interface CompactorWorkerOptions {
@@ -22,11 +23,13 @@ export interface CompactorWorkerOptions {
   readonly version: string;
   readonly clock?: Clock;
   readonly fs?: FileSystem;
-  /** What goes wrong in the background, one line each. */
-  readonly log: (message: string) => void;
+  /** What is done, with ids, and what goes wrong. */
+  readonly log: Logger;
 }
 
 export interface CompactorWorker {
+  /** What its Workers do, timed and counted. */
+  readonly figures: readonly FigureSource[];
   /** Gives up what runs: those requests wait again. */
   stop(): Promise<void>;
 }
@@ -40,7 +43,7 @@ export async function startCompactorWorker(options: CompactorWorkerOptions): Pro
   const services = connectServices(options.addresses, options.connect);
   try {
     const info = await services.catalog.getServerInfo({});
-    for (const note of takeServerParameters(conf, info.parameters)) log(note);
+    for (const note of takeServerParameters(conf, info.parameters)) log.warn({}, note);
   } catch (error) {
     services.close();
     throw error;
@@ -48,6 +51,8 @@ export async function startCompactorWorker(options: CompactorWorkerOptions): Pro
   const { catalog, txns, locks, compactions } = services;
   const fs = options.fs ?? localFileSystem();
   keepSmallFiles(fs);
+  const clock = options.clock ?? systemClock;
+  const meter = new CompactorMeter(clock);
   const compactor = startCompactor(
     {
       catalog,
@@ -55,13 +60,14 @@ export async function startCompactorWorker(options: CompactorWorkerOptions): Pro
       locks,
       compactions,
       fs,
-      clock: options.clock ?? systemClock,
+      clock,
       conf: compactorConf(conf),
       user,
       host: hostname(),
       agentInfo: currentAgentInfo(),
       version,
       log,
+      meter,
     },
     {
       background: true,
@@ -72,13 +78,14 @@ export async function startCompactorWorker(options: CompactorWorkerOptions): Pro
     },
   );
   return {
+    figures: [meter],
     async stop() {
       try {
         await compactor.stop();
       } catch (error) {
         // The metastore is gone too: it takes the requests back when it finds this process ended.
         if (!(error instanceof SkepError && error.kind === 'unavailable')) throw error;
-        log(`compactor: ${error.message}`);
+        log.warn({ error }, `compactor: ${error.message}`);
       } finally {
         services.close();
       }

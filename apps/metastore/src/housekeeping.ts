@@ -68,9 +68,12 @@ async function keep(keeper: Keeper, { services, mayRun }: HousekeepingOptions, s
     await idle(keeper.everyMs, signal);
     if (signal.aborted) return;
     try {
-      if (await mayRun()) await keeper.round();
+      if (!(await mayRun())) continue;
+      const startedMs = services.clock.now();
+      await keeper.round();
+      services.log.debug({ keeper: keeper.name, durationMs: services.clock.now() - startedMs }, 'housekeeping');
     } catch (error) {
-      services.log(`${keeper.name}: ${String(error)}`);
+      services.log.warn({ keeper: keeper.name, error }, `${keeper.name}: ${String(error)}`);
     }
   }
 }

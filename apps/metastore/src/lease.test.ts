@@ -1,5 +1,6 @@
 import { ManualClock } from '@skep/core';
 import { type Database, openDatabase } from '@skep/metadb';
+import { silentLogger } from '@skep/telemetry/log';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Lease, leaseMigrations } from './lease.js';
 
@@ -13,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => db.close());
 
 const leaseOf = (agentInfo: string, host = 'here', name = 'Cleaner') =>
-  new Lease({ db, clock, name, host, agentInfo, isAlive: (agent) => !dead.has(agent), log: () => {} });
+  new Lease({ db, clock, name, host, agentInfo, isAlive: (agent) => !dead.has(agent), log: silentLogger });
 
 it('is held by one, until it is released', async () => {
   const [one, two, other] = [leaseOf('skep:1:1'), leaseOf('skep:2:1'), leaseOf('skep:2:1', 'here', 'Initiator')];

@@ -1,5 +1,6 @@
 import { type Clock, idle } from '@skep/core';
 import { createTables, type Database, DatabaseError, type Migration } from '@skep/metadb';
+import type { Logger } from '@skep/telemetry';
 
 /** How long a holder that says nothing keeps a lease, and how often it says so. */
 const LEASE_MS = 30_000;
@@ -33,7 +34,7 @@ export interface LeaseOptions {
   readonly agentInfo: string;
   /** Whether a holder of this host runs. */
   readonly isAlive: (agentInfo: string) => boolean;
-  readonly log: (message: string) => void;
+  readonly log: Logger;
 }
 
 /** Who holds a lease, and until when by the database's clock. */
@@ -57,6 +58,8 @@ function parse(text: string): Holder | undefined {
  */
 export class Lease {
   private heldUntilMs = 0;
+  /** What was told last. */
+  private leads = false;
   private renewing: Promise<void> | undefined;
   private readonly stop = new AbortController();
   /** Renewal and release never overtake each other. */
@@ -91,7 +94,7 @@ export class Lease {
       try {
         if (!(await this.inTurn(() => this.take()))) break;
       } catch (error) {
-        this.options.log(`lease ${this.options.name}: ${String(error)}`);
+        this.options.log.warn({ lease: this.options.name, error }, 'the lease could not be renewed');
       }
     }
     this.renewing = undefined;
@@ -115,6 +118,7 @@ export class Lease {
         else await tx.run('UPDATE AUX_TABLE SET MT_COMMENT = ? WHERE MT_KEY1 = ? AND MT_KEY2 = 0', [text, key]);
         return true;
       }, VOLATILE);
+      this.tell(isTaken);
       this.heldUntilMs = isTaken ? askedMs + LEASE_MS : 0;
       return isTaken;
     } catch (error) {
@@ -122,6 +126,17 @@ export class Lease {
       if (error instanceof DatabaseError && error.code === 'DATABASE_CONSTRAINT') return false;
       throw error;
     }
+  }
+
+  /** Who leads has changed, as far as this process is concerned. */
+  private tell(isTaken: boolean): void {
+    const { log, name, host, agentInfo } = this.options;
+    if (isTaken === this.leads) return;
+    this.leads = isTaken;
+    log.info(
+      { lease: name, host, agentInfo },
+      isTaken ? `this process is the ${name} now` : `another process is the ${name} now`,
+    );
   }
 
   private isFree(holder: Holder, nowMs: bigint): boolean {
@@ -135,6 +150,8 @@ export class Lease {
     const { db, name, host, agentInfo } = this.options;
     if (this.heldUntilMs === 0) return;
     this.heldUntilMs = 0;
+    if (this.leads) this.options.log.info({ lease: name, host, agentInfo }, `this process is the ${name} no more`);
+    this.leads = false;
     await db.transaction(async (tx) => {
       const row = await tx.get<{ MT_COMMENT: string | null }>(
         `SELECT MT_COMMENT FROM AUX_TABLE WHERE MT_KEY1 = ? AND MT_KEY2 = 0 ${tx.dialect.forUpdate}`,

@@ -1,28 +1,32 @@
 import { hostname } from 'node:os';
 import { keepSmallFiles } from '@skep/acid';
 import { Catalog, catalogMigrations } from '@skep/catalog';
-import { CompactionQueue, type CompactorServices, compactionFigures, compactorMigrations } from '@skep/compactor';
+import {
+  CompactionQueue,
+  CompactorMeter,
+  type CompactorServices,
+  compactorMigrations,
+  DeltaCounts,
+} from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { type Clock, SkepError, systemClock } from '@skep/core';
-import { LockManager, lockFigures, lockMigrations } from '@skep/lock-manager';
+import { LockManager, lockMigrations } from '@skep/lock-manager';
 import { type Database, type Migration, openDatabase } from '@skep/metadb';
 import { type ConnectOptions, InvalidRequestError } from '@skep/rpc';
 import { type FileSystem, localFileSystem } from '@skep/storage';
-import type { FigureSource } from '@skep/telemetry';
-import {
-  currentAgentInfo,
-  isHolderAlive,
-  TxnManager,
-  type TxnTotals,
-  transactionFigures,
-  txnMigrations,
-} from '@skep/txn-manager';
+import type { FigureSource, Logger } from '@skep/telemetry';
+import { currentAgentInfo, isHolderAlive, TxnManager, txnMigrations } from '@skep/txn-manager';
 import { type Background, type BackgroundOptions, startBackground } from './background.js';
+import { loggedCompactions } from './compaction-log.js';
+import { figuresOf } from './figures.js';
 import { leaseMigrations } from './lease.js';
+import { loggedLocks } from './lock-log.js';
 import { closeAll, connectSome } from './remote-services.js';
-import { compactorConf, historyRetention, serverParameters, txnConf } from './service-conf.js';
+import { compactorConf, deltaCountOptions, historyRetention, serverParameters, txnConf } from './service-conf.js';
 import { SERVICE_NAMES, type ServiceAddresses, type ServiceName } from './service-names.js';
 import type { MetastoreServices } from './services.js';
+import { loggedTxns } from './txn-log.js';
+import { WritesToDisabled } from './writes-to-disabled.js';
 
 export interface OpenServicesOptions {
   /** `sqlite:PATH` or `mysql://USER:PASSWORD@HOST:PORT/DB`. */
@@ -42,8 +46,8 @@ export interface OpenServicesOptions {
   readonly version: string;
   readonly clock?: Clock;
   readonly fs?: FileSystem;
-  /** What goes wrong in the background, one line each. */
-  readonly log: (message: string) => void;
+  /** What the services do, with ids, and what goes wrong in the background. */
+  readonly log: Logger;
 }
 
 /** The services of a metastore: those that live here, and clients of the others. */
@@ -95,21 +99,30 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
     const manager = isHere('transactions')
       ? new TxnManager({ db, clock, locks: () => services.locks, conf: txnConf(conf) })
       : undefined;
+    const deltaCounts = isHere('compaction') ? new DeltaCounts({ db, log, ...deltaCountOptions(conf) }) : undefined;
+    const writes = new WritesToDisabled(() => services.catalog);
+    const meter = new CompactorMeter(clock);
     // Services hold each other: locks end with their transactions, and only those of open transactions count.
     const services: MetastoreServices = {
       catalog: given(catalog),
-      txns: manager ?? given(connections.transactions?.service),
+      txns:
+        manager === undefined ? given(connections.transactions?.service) : loggedTxns(manager, { log, clock, writes }),
       locks: isHere('locks')
-        ? new LockManager({ db, clock, txns: () => services.txns, conf: txnConf(conf) })
+        ? loggedLocks(new LockManager({ db, clock, txns: () => services.txns, conf: txnConf(conf) }), log, clock)
         : given(connections.locks?.service),
       compactions: isHere('compaction')
-        ? new CompactionQueue({
-            db,
+        ? loggedCompactions(
+            new CompactionQueue({
+              db,
+              clock,
+              txns: () => services.txns,
+              poolTimeoutMs: conf.getTimeMs('hive.compactor.worker.pool.timeout'),
+              retention: historyRetention(conf),
+            }),
+            log,
             clock,
-            txns: () => services.txns,
-            poolTimeoutMs: conf.getTimeMs('hive.compactor.worker.pool.timeout'),
-            retention: historyRetention(conf),
-          })
+            deltaCounts,
+          )
         : given(connections.compaction?.service),
     };
     const fs = options.fs ?? localFileSystem();
@@ -124,6 +137,8 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
       agentInfo: currentAgentInfo(),
       version: options.version,
       log,
+      meter,
+      deltaCounts,
     };
     return {
       ...services,
@@ -132,7 +147,7 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
       warehouse,
       otherWarehouse,
       compactorServices,
-      figures: figuresOf(hosted, db, conf, manager?.totals),
+      figures: figuresOf({ hosted, db, conf, totals: manager?.totals, writes, meter, deltaCounts }),
       startBackground: (background) =>
         startBackground({ services: compactorServices, db, conf, isAlive: isHolderAlive, ...background }),
       async close() {
@@ -163,24 +178,6 @@ function migrationsOf(hosted: readonly ServiceName[], { dbUrl, ...options }: Ope
   const name = dbUrl.replace(/\/\/.*@/, '//');
   const refuse = { up: () => Promise.reject(new WarehouseMissingError(name)) };
   return all.map((migration) => (migration.id === known.catalog[0].id ? { ...migration, ...refuse } : migration));
-}
-
-function figuresOf(
-  hosted: readonly ServiceName[],
-  db: Database,
-  conf: Configuration,
-  totals?: TxnTotals,
-): FigureSource[] {
-  if (!conf.getBoolean('metastore.acidmetrics.thread.on')) return [];
-  const options = {
-    abortedTxnsThreshold: conf.getInt('metastore.acidmetrics.table.aborted.txns.threshold'),
-    extended: conf.getBoolean('metastore.acidmetrics.ext.on'),
-  };
-  return [
-    ...(totals === undefined ? [] : [transactionFigures(db, { ...options, totals: () => totals })]),
-    ...(hosted.includes('locks') ? [lockFigures(db)] : []),
-    ...(hosted.includes('compaction') ? [compactionFigures(db)] : []),
-  ];
 }
 
 async function openCatalog(db: Database, { conf, warehouse, version }: OpenServicesOptions) {

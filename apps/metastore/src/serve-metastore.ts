@@ -49,7 +49,9 @@ export async function serveMetastore(options: ServeMetastoreOptions): Promise<Ru
   const background = hasBackground ? services.startBackground(options.background) : undefined;
   // What earlier processes left is cleared up at once. The others may not be there yet: then the housekeepers do it.
   const cleared = hasBackground
-    ? keepHouse(services.compactorServices).catch((error: unknown) => options.log(`housekeeping: ${String(error)}`))
+    ? keepHouse(services.compactorServices).catch((error: unknown) =>
+        options.log.warn({ error }, `housekeeping: ${String(error)}`),
+      )
     : Promise.resolve();
   return {
     address: server.address,

@@ -52,6 +52,21 @@ export function compactorConf(conf: Configuration): CompactorConf {
   };
 }
 
+/** Which delta counts are kept, shown and warned of. */
+export function deltaCountOptions(conf: Configuration) {
+  return {
+    deltaNumThreshold: conf.getInt('metastore.deltametrics.delta.num.threshold'),
+    obsoleteDeltaNumThreshold: conf.getInt('metastore.deltametrics.obsolete.delta.num.threshold'),
+    deltaPctThreshold: conf.getFloat('metastore.deltametrics.delta.pct.threshold'),
+    maxShown: conf.getInt('metastore.deltametrics.max.cache.size'),
+    warnAbove: {
+      NUM_DELTAS: conf.getInt('hive.compactor.active.delta.dir.threshold'),
+      NUM_SMALL_DELTAS: conf.getInt('hive.compactor.small.delta.dir.threshold'),
+      NUM_OBSOLETE_DELTAS: conf.getInt('hive.compactor.obsolete.delta.dir.threshold'),
+    },
+  };
+}
+
 /** hive.compactor.worker.POOL.threads: Workers of named pools. */
 export function workerPools(conf: Configuration): Record<string, number> {
   const pools: Record<string, number> = {};

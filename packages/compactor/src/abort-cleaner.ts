@@ -38,10 +38,16 @@ export class AbortCleaner {
       try {
         const result = await this.clean(resource);
         removed += result.removed;
+        if (result.removed > 0) {
+          const { database, table, partition } = resource;
+          log.info({ table: `${database}.${table}`, partition, removed: result.removed }, 'cleaned of aborted writes');
+        }
         if (result.isDone) this.resting.delete(keyOf(resource));
         else this.rest(resource);
       } catch (error) {
-        log(`Cleaner of aborts: ${resource.database}.${resource.table} ${resource.partition ?? ''}: ${String(error)}`);
+        const table = `${resource.database}.${resource.table}`;
+        const message = `Cleaner of aborts: ${table} ${resource.partition ?? ''}: ${String(error)}`;
+        log.warn({ table, partition: resource.partition, error }, message);
         this.rest(resource);
       }
     }

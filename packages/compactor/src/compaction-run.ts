@@ -1,12 +1,4 @@
-import {
-  type AcidState,
-  compactMajor,
-  compactMinor,
-  compactRebalance,
-  getAcidState,
-  MinorCompactionUnsupportedError,
-  parseAcidDirectoryName,
-} from '@skep/acid';
+import { type AcidState, getAcidState, MinorCompactionUnsupportedError, parseAcidDirectoryName } from '@skep/acid';
 import { SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import {
   type Compaction,
@@ -19,18 +11,13 @@ import {
   TxnState,
 } from '@skep/rpc';
 import { joinPath } from '@skep/storage';
-import { type CompactedResource, findResource, isOrc, schemaOf } from './resource.js';
+import { fieldsOf } from './log-fields.js';
+import { findResource } from './resource.js';
 import { giveTo } from './run-as.js';
 import type { CompactorServices } from './services.js';
-import {
-  isEnoughToCompact,
-  needsCleaning,
-  type Outcome,
-  orcProperties,
-  refusalOf,
-  refused,
-} from './worker-decision.js';
+import { isEnoughToCompact, needsCleaning, type Outcome, refusalOf, refused } from './worker-decision.js';
 import { withoutAbortedEnd } from './write-id-lists.js';
+import { writeResult } from './write-result.js';
 
 const nothingToDo = 'None of the compaction thresholds met, compaction request is refused!';
 const compactionAborted = 50006;
@@ -44,6 +31,9 @@ class CompactionLockError extends SkepError {
 
 /** One request carried out in an open transaction of its own: all that it writes is named by it, `_vT`. */
 export class CompactionRun {
+  /** What was read and written. */
+  bytesRead = 0;
+  bytesWritten = 0;
   /** Where folders of this transaction may be, once they may be. */
   private location: string | undefined;
 
@@ -82,7 +72,18 @@ export class CompactionRun {
     const state = await getAcidState(fs, resource.location, writeIds, ValidTxnList.parse(validTxns), { insertOnly });
     if (isEnoughToCompact(job.type, state)) {
       this.location = resource.location;
-      await this.write(resource, state, withoutAbortedEnd(writeIds));
+      this.bytesRead = bytesOf(state);
+      const named = withoutAbortedEnd(writeIds);
+      const snapshot = ValidTxnList.parse(validTxns);
+      const { signal } = this;
+      try {
+        const task = { job, resource, state, writeIds: named, validTxns: snapshot, txnId, signal };
+        this.bytesWritten = await writeResult(this.services, task);
+      } catch (error) {
+        if (!(error instanceof MinorCompactionUnsupportedError)) throw error;
+        await this.removeFolders();
+        return await this.refuse(`${error.message}: ask for a major compaction`);
+      }
       for (const folder of await this.folders()) await giveTo(this.services, this.as.runAs, resource.location, folder);
       return await this.commit(false);
     }
@@ -106,14 +107,18 @@ export class CompactionRun {
       if (state === TxnState.TXN_STATE_COMMITTED) return await this.commit(false);
       if (state === TxnState.TXN_STATE_ABORTED) await this.removeFolders();
     } catch (error) {
-      log(`Worker: cannot undo compaction ${job.id} in transaction ${txnId} yet: ${String(error)}`);
+      log.warn(
+        { ...fieldsOf(job), txnId, error },
+        `Worker: cannot undo compaction ${job.id} in transaction ${txnId} yet: ${String(error)}`,
+      );
     }
     return { kind: 'again', reason: cause };
   }
 
   private async commit(isOnlyObsolete: boolean): Promise<Outcome> {
     const { commitId, commitTimeMs } = await this.services.txns.commitTxn({ txnId: this.txnId });
-    return { kind: 'ready', nextTxnId: commitId, commitTimeMs, isOnlyObsolete };
+    const { txnId, bytesRead, bytesWritten } = this;
+    return { kind: 'ready', nextTxnId: commitId, commitTimeMs, isOnlyObsolete, txnId, bytesRead, bytesWritten };
   }
 
   private async refuse(why: string): Promise<Outcome> {
@@ -129,38 +134,6 @@ export class CompactionRun {
       txnId: this.txnId,
       components: [{ resource: { database, table, partition }, operation, isDynamicPartitionWrite: false, writeId }],
     });
-  }
-
-  private async write(resource: CompactedResource, state: AcidState, writeIds: ValidWriteIdList): Promise<void> {
-    const { job, txnId, signal } = this;
-    const { table, insertOnly } = resource;
-    const input = {
-      fs: this.services.fs,
-      state,
-      writeIds,
-      schema: schemaOf(table),
-      visibilityTxnId: txnId,
-      insertOnly,
-      fileFormat: isOrc(resource) ? 'orc' : 'other',
-      orc: { tableProperties: orcProperties(table.parameters, job.properties) },
-      signal,
-    } as const;
-    switch (job.type) {
-      case CompactionType.COMPACTION_TYPE_MAJOR:
-        await compactMajor(input);
-        return;
-      case CompactionType.COMPACTION_TYPE_REBALANCE:
-        await compactRebalance(job.numberOfBuckets === undefined ? input : { ...input, buckets: job.numberOfBuckets });
-        return;
-      default:
-        try {
-          await compactMinor(input);
-        } catch (error) {
-          // Tables of Hive 2: only a major compaction can rewrite their update events, and it is what they need.
-          if (!(error instanceof MinorCompactionUnsupportedError)) throw error;
-          await compactMajor(input);
-        }
-    }
   }
 
   /** A compaction reads: SHARED_READ. It never waits: the request fails, and the Initiator asks again. */
@@ -208,3 +181,7 @@ export class CompactionRun {
 }
 
 const gone = 'Table or partition is gone';
+
+/** Of what a compaction reads. */
+const bytesOf = ({ base, deltas, originals }: AcidState): number =>
+  [...(base?.files ?? []), ...originals, ...deltas.flatMap(({ files }) => files)].reduce((n, f) => n + f.sizeBytes, 0);

@@ -120,7 +120,7 @@ async function loop(services: CompactorServices, { name, everyMs, waker, signal,
     } catch (error) {
       if (signal.aborted) return;
       errors++;
-      services.log(`${name}: ${String(error)}`);
+      services.log.warn({ error, errors }, `${name}: ${String(error)}`);
     }
     // Whoever failed is not woken before its rest is over: another loop's success may be what wakes it.
     if (errors > 0) await idle(restMs(everyMs, errors, services.conf.workerMaxSleepMs), signal);

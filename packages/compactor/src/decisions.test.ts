@@ -1,4 +1,4 @@
-import type { AcidState, DataFile, DeltaDirectory } from '@skep/acid';
+import { type AcidState, compactionThresholds, type DataFile, type DeltaDirectory } from '@skep/acid';
 import { ValidTxnList } from '@skep/core';
 import { Compaction, CompactionState, CompactionType, Table } from '@skep/rpc';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,6 @@ import {
   isToRetry,
   mustRest,
   type PastCompaction,
-  thresholdsOf,
 } from './initiator-decision.js';
 import { isEnoughToCompact, isStillOurs, orcProperties, refusalOf } from './worker-decision.js';
 
@@ -86,18 +85,19 @@ describe('the type of compaction that is due', () => {
     ['too many aborts', stateOf({}), { tooMany: true, old: true }, MAJOR],
     ['an old abort', stateOf({}), { tooMany: false, old: true }, MINOR],
   ])('%s', (_, state, aborts, expected) => {
-    expect(decideCompactionType(state, thresholds, aborts)?.type).toBe(expected);
+    expect(decideCompactionType(state, thresholds, aborts).type).toBe(expected);
   });
 
-  it('takes the thresholds of the table first', () => {
+  it('takes the thresholds of the table first, then those of its database', () => {
     const own = {
       'compactorthreshold.hive.compactor.delta.num.threshold': '4',
       'compactorthreshold.hive.compactor.delta.pct.threshold': '0.5',
     };
-    expect(thresholdsOf(own, thresholds)).toEqual({ deltaNum: 4, deltaPct: 0.5 });
-    expect(thresholdsOf({ 'compactorthreshold.hive.compactor.delta.num.threshold': 'x' }, thresholds)).toEqual(
-      thresholds,
-    );
+    const num = 'compactorthreshold.hive.compactor.delta.num.threshold';
+    expect(compactionThresholds(thresholds, own)).toEqual({ deltaNum: 4, deltaPct: 0.5 });
+    expect(compactionThresholds(thresholds, {}, own)).toEqual({ deltaNum: 4, deltaPct: 0.5 });
+    expect(compactionThresholds(thresholds, { [num]: '0' }, own)).toEqual({ deltaNum: 0, deltaPct: 0.5 });
+    expect(compactionThresholds(thresholds, { [num]: 'x' }, { [num]: '' })).toEqual(thresholds);
   });
 
   it.each([

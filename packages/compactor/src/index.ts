@@ -9,10 +9,11 @@ export {
   isToRetry,
   mustRest,
   type PastCompaction,
-  type Thresholds,
-  thresholdsOf,
 } from './initiator-decision.js';
+export { CompactorMeter } from './meter.js';
+export { stateName } from './queue/codes.js';
 export { CompactionQueue, type CompactionQueueOptions } from './queue/compaction-queue.js';
+export { type DeltaCountOptions, DeltaCounts } from './queue/delta-counts.js';
 export { compactionFigures } from './queue/figures.js';
 export type { HistoryRetention } from './queue/history.js';
 export { compactorMigrations } from './queue/migrations.js';

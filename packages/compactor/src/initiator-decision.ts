@@ -1,61 +1,36 @@
-import type { AcidState } from '@skep/acid';
+import { type AcidState, type CompactionThresholds, compactionDue } from '@skep/acid';
 import { CompactionState, CompactionType } from '@skep/rpc';
 
-/** What decides whether a folder is due (org.apache.hadoop.hive.ql.txn.compactor.InitiatorBase.determineCompactionType). */
-export interface Thresholds {
-  readonly deltaNum: number;
-  readonly deltaPct: number;
-}
-
-/** The table's own thresholds, `compactorthreshold.hive.compactor.…`, before the configured ones. */
-export function thresholdsOf(parameters: Readonly<Record<string, string>>, configured: Thresholds): Thresholds {
-  const own = (name: string) => {
-    const text = parameters[`compactorthreshold.hive.compactor.${name}`];
-    const value = Number(text);
-    return text === undefined || Number.isNaN(value) ? undefined : value;
-  };
-  return {
-    deltaNum: own('delta.num.threshold') ?? configured.deltaNum,
-    deltaPct: own('delta.pct.threshold') ?? configured.deltaPct,
-  };
-}
-
-/** The type of compaction a folder is due for, with the reason; undefined: none. Pure. */
+/** The type of compaction a folder is due for, undefined for none, with the reason. Pure. */
 export function decideCompactionType(
   state: AcidState,
-  thresholds: Thresholds,
+  thresholds: CompactionThresholds,
   aborts: { readonly tooMany: boolean; readonly old: boolean },
-): { readonly type: CompactionType; readonly reason: string } | undefined {
-  const major = CompactionType.COMPACTION_TYPE_MAJOR;
+): { readonly type: CompactionType | undefined; readonly reason: string } {
+  const { COMPACTION_TYPE_MAJOR: major, COMPACTION_TYPE_MINOR: minor } = CompactionType;
   if (aborts.tooMany) return { type: major, reason: 'too many aborted transactions' };
-  if (aborts.old) return { type: CompactionType.COMPACTION_TYPE_MINOR, reason: 'old aborted transactions' };
-  const size = (files: readonly { sizeBytes: number }[]) => files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  const baseBytes = size(state.base?.files ?? []) + size(state.originals);
-  const deltaBytes = state.deltas.reduce((sum, delta) => sum + size(delta.files), 0);
-  const noBase = baseBytes === 0 && deltaBytes > 0;
-  if (!noBase) {
-    const hasObsoleteBase = state.obsolete.some((path) => /\/base_[^/]*$/.test(path));
-    if (deltaBytes === 0 && hasObsoleteBase) return { type: major, reason: 'an overwrite left an obsolete base' };
-    if (baseBytes > 0 && deltaBytes / baseBytes > thresholds.deltaPct) {
-      return { type: major, reason: `deltas are ${deltaBytes} bytes beside a base of ${baseBytes}` };
-    }
-  }
-  if (state.deltas.length <= thresholds.deltaNum) return undefined;
-  // Loaded files (B53): a base is what makes ACID files of them.
-  const raw = state.deltas.some((delta) => delta.isRaw);
-  const type = noBase || raw ? major : CompactionType.COMPACTION_TYPE_MINOR;
-  return { type, reason: `${state.deltas.length} delta folders` };
+  if (aborts.old) return { type: minor, reason: 'old aborted transactions' };
+  const { type, reason } = compactionDue(state, thresholds);
+  return { type: type && (type === 'major' ? major : minor), reason };
 }
 
-/** `no_auto_compaction`, in lower or upper case; a database's value overrides its tables'. */
-export function isAutoCompactionOff(
+/** Who says `no_auto_compaction`, in lower or upper case; a database's value overrides its tables'. */
+export function whereAutoCompactionIsOff(
   table: Readonly<Record<string, string>>,
   database: Readonly<Record<string, string>>,
-): boolean {
+): 'table' | 'database' | undefined {
   const valueIn = (parameters: Readonly<Record<string, string>>) =>
     parameters.no_auto_compaction ?? parameters.NO_AUTO_COMPACTION;
-  return (valueIn(database) ?? valueIn(table))?.toLowerCase() === 'true';
+  const inherited = valueIn(database);
+  if ((inherited ?? valueIn(table))?.toLowerCase() !== 'true') return undefined;
+  return inherited === undefined ? 'table' : 'database';
 }
+
+/** Whether the Initiator is to leave a table alone. */
+export const isAutoCompactionOff = (
+  table: Readonly<Record<string, string>>,
+  database: Readonly<Record<string, string>>,
+): boolean => whereAutoCompactionIsOff(table, database) !== undefined;
 
 /** What the queue and its history say of a resource. */
 export interface PastCompaction {

@@ -56,6 +56,30 @@ describe('the Initiator', () => {
     expect(await w.initiator()).toEqual([1n]);
   });
 
+  it('goes by the thresholds of the database where the table has none', async () => {
+    const { database } = await w.catalog.getDatabase({ name: 'default' });
+    const parameters = { 'compactorthreshold.hive.compactor.delta.num.threshold': '1' };
+    await w.catalog.alterDatabase({ name: 'default', database: database && { ...database, parameters } });
+    await fill(2);
+    expect(await w.initiator()).toEqual([1n]);
+  });
+
+  it('can be asked why it queues nothing', async () => {
+    const why = (table: string, partition?: string) =>
+      new Initiator(w.services).explain({ database: 'default', table, partition });
+    await fill(3);
+    expect(await why('t')).toBe('not due: 3 delta folders (more than 3 are compacted)');
+    await fill(1);
+    expect(await why('t')).toBe('due for a major compaction: 4 delta folders');
+    await w.initiator();
+    expect(await why('t')).toMatch(/^compaction 1 of it is under way, asked for at \d{4}-/);
+    await w.createTable('no', { parameters: { no_auto_compaction: 'true' } });
+    expect(await why('no')).toBe('no_auto_compaction is set on the table');
+    expect(await why('gone')).toBe('the table or partition is gone');
+    await w.createTable('p', { partitionKeys: ['k'] });
+    expect(await why('p')).toMatch(/^a partitioned table is compacted by partition/);
+  });
+
   it('looks at each partition, by the name as it is (B59)', async () => {
     await w.createTable('p', { partitionKeys: ['city'], parameters: { 'hive.compactor.worker.pool': 'big' } });
     for (const city of ['city=Paris', 'city=paris']) await w.addPartition('p', city);

@@ -33,7 +33,8 @@ export function keepAlive(services: CompactorServices, txnId: bigint, outer?: Ab
           return;
         }
       } catch (error) {
-        if (!beats.signal.aborted) services.log(`heartbeat of transaction ${txnId} failed: ${String(error)}`);
+        if (!beats.signal.aborted)
+          services.log.warn({ txnId, error }, `heartbeat of transaction ${txnId} failed: ${String(error)}`);
       }
     }
   };

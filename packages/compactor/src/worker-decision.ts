@@ -1,5 +1,6 @@
 import type { AcidState } from '@skep/acid';
-import { type Compaction, CompactionState, CompactionType, type Table } from '@skep/rpc';
+import { type Compaction, CompactionState, CompactionType, InvalidRequestError, type Table } from '@skep/rpc';
+import { parseOrderBy } from './order-by.js';
 
 /**
  * Whether there is enough for a compaction to do (org.apache.hadoop.hive.ql.txn.compactor.QueryCompactor.Util.isEnoughToCompact):
@@ -33,9 +34,24 @@ export function refusalOf(job: Compaction, table: Table, insertOnly: boolean): s
   if (job.type !== CompactionType.COMPACTION_TYPE_REBALANCE) return undefined;
   if ((table.sd?.bucketColumns.length ?? 0) > 0) return 'Cannot execute rebalancing compaction on bucketed tables.';
   if (insertOnly) return 'Rebalance compaction is supported only on full ACID tables.';
-  if (job.orderBy !== '') return 'Rebalance compaction with ORDER BY is not supported by skep';
-  return undefined;
+  try {
+    parseOrderBy(job.orderBy, table);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidRequestError) return error.message;
+    throw error;
+  }
 }
+
+/**
+ * `compactor.NAME` of the request, or else of the table: a setting for its compactions. Those of Hive's jobs (memory, queues)
+ * are taken and have no effect, as there are no such jobs. Pure.
+ */
+export const jobSetting = (
+  name: string,
+  table: Readonly<Record<string, string>>,
+  request: Readonly<Record<string, string>>,
+): string | undefined => request[`compactor.${name}`] ?? table[`compactor.${name}`];
 
 /** How carrying out a request ended. */
 export type Outcome =
@@ -45,6 +61,9 @@ export type Outcome =
       readonly commitTimeMs: bigint;
       /** Nothing was written: the obsolete files are for the Cleaner, later. */
       readonly isOnlyObsolete: boolean;
+      readonly txnId: bigint;
+      readonly bytesRead: number;
+      readonly bytesWritten: number;
     }
   | { readonly kind: 'ended'; readonly state: CompactionState; readonly errorMessage: string }
   /** Given up: the request waits again. */

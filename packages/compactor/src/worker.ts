@@ -2,6 +2,8 @@ import { SkepError } from '@skep/core';
 import { type Compaction, CompactionState, CompactionType, TxnType } from '@skep/rpc';
 import { CompactionRun } from './compaction-run.js';
 import { keepAlive } from './keep-alive.js';
+import { fieldsOf } from './log-fields.js';
+import { stateName } from './queue/codes.js';
 import { findResource } from './resource.js';
 import { actAs, userToRunAs } from './run-as.js';
 import type { CompactorServices } from './services.js';
@@ -32,7 +34,15 @@ export class Worker {
     if (signal?.aborted) return false;
     const job = await this.takes.next(this.poolName);
     if (job === undefined) return false;
+    const { clock, log, meter } = this.services;
+    const startedMs = clock.now();
+    log.info(
+      { ...fieldsOf(job), worker: this.workerId, waitedMs: startedMs - Number(job.enqueueTimeMs) },
+      'compaction begun',
+    );
     const outcome = await this.carryOut(job, signal);
+    meter.job('worker', job, clock.now() - startedMs);
+    this.report(job, outcome, clock.now() - startedMs);
     this.untold = { job, outcome };
     await this.tell();
     // Whoever runs this in a loop is to rest a while.
@@ -67,7 +77,8 @@ export class Worker {
     } catch (error) {
       const outcome = await run.undo(error);
       if (signal?.aborted || outcome.kind !== 'again' || isForAnotherTime(error)) return outcome;
-      log(`Worker: compaction ${job.id} of ${job.database}.${job.table} failed: ${String(error)}`);
+      const what = `Worker: compaction ${job.id} of ${job.database}.${job.table} failed: ${String(error)}`;
+      log.warn({ ...fieldsOf(job), txnId, error }, what);
       return failed(error);
     } finally {
       alive.stop();
@@ -80,6 +91,24 @@ export class Worker {
     return resource === undefined ? this.services.user : await userToRunAs(this.services, resource.location);
   }
 
+  private report(job: Compaction, outcome: Outcome, durationMs: number): void {
+    const { log } = this.services;
+    const fields = { ...fieldsOf(job), durationMs };
+    switch (outcome.kind) {
+      case 'ready': {
+        const { bytesRead, bytesWritten, txnId } = outcome;
+        log.info({ ...fields, txnId, bytesRead, bytesWritten }, 'compaction finished: ready for cleaning');
+        return;
+      }
+      case 'ended': {
+        log.info({ ...fields, reason: outcome.errorMessage }, `compaction ${stateName(outcome.state)}`);
+        return;
+      }
+      case 'again':
+        log.info({ ...fields, error: outcome.reason }, 'compaction given up: it waits again');
+    }
+  }
+
   private async tell(): Promise<void> {
     if (this.untold === undefined) return;
     const { job, outcome } = this.untold;
@@ -87,7 +116,10 @@ export class Worker {
     const { compactions: rows } = await compactions.showCompactions({ id: job.id, limit: 1n });
     if (isStillOurs(rows[0], job)) await this.apply(job, outcome);
     else
-      log(`Worker: compaction ${job.id} is no longer with ${job.workerId}: its end, ${outcome.kind}, is not recorded`);
+      log.warn(
+        fieldsOf(job),
+        `Worker: compaction ${job.id} is no longer with ${job.workerId}: its end, ${outcome.kind}, is not recorded`,
+      );
     this.untold = undefined;
     this.takes.end(job.id);
   }

@@ -25,11 +25,13 @@ import {
   TxnType,
 } from '@skep/rpc';
 import { type FileSystem, localFileSystem } from '@skep/storage';
+import { createLogger } from '@skep/telemetry/log';
 import { currentAgentInfo, TxnManager, txnMigrations } from '@skep/txn-manager';
 import {
   Cleaner,
   CompactionQueue,
   type CompactorConf,
+  CompactorMeter,
   type CompactorServices,
   compactorMigrations,
   DEFAULT_COMPACTOR_CONF,
@@ -114,9 +116,11 @@ export class World {
     private readonly isOwner: boolean,
     private readonly hangUp: (() => Promise<void>) | undefined,
   ) {
-    const log = (message: string) => this.logged.push(message);
+    const write = (line: string) => this.logged.push((JSON.parse(line) as { message: string }).message);
+    const log = createLogger({ level: 'warn', now: () => clock.now(), write });
+    const meter = new CompactorMeter(clock);
     const identity = { user: 'u', host: 'here', agentInfo: currentAgentInfo(), version: '4.0.1' };
-    this.services = { txns, locks, catalog, compactions, fs, clock, conf, ...identity, log };
+    this.services = { txns, locks, catalog, compactions, fs, clock, conf, ...identity, log, meter };
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
@@ -125,7 +129,10 @@ export class World {
     const url = options.url ?? `sqlite:${folder}/m.db`;
     const db = await openDatabase({ url, clock, migrations: migrationsOf(folder) });
     const { isAlive } = options;
-    const timeouts = options.txnTimeoutMs === undefined ? {} : { txnTimeoutMs: options.txnTimeoutMs };
+    const timeouts = {
+      ...(options.txnTimeoutMs === undefined ? {} : { txnTimeoutMs: options.txnTimeoutMs }),
+      useMinHistoryWriteId: options.conf?.useMinHistoryWriteId ?? false,
+    };
     const txns: TransactionService = new TxnManager({
       db,
       clock,

@@ -10,6 +10,7 @@ import { type OpenedServices, openServices } from '@skep/metastore';
 import { LockLevel, LockState, LockType } from '@skep/rpc';
 import { Session } from '@skep/sql';
 import { localFileSystem, toFileUri } from '@skep/storage';
+import { createLogger } from '@skep/telemetry/log';
 import type { RecordedStep } from '../../golden/src/case-file.js';
 import { allRows, ORACLE_SETTINGS } from '../../golden/src/home-port.js';
 
@@ -142,7 +143,8 @@ class Turns {
     const fs = localFileSystem();
     const clock = systemClock;
     mkdirSync(`${work}/warehouse`);
-    const log = (message: string) => process.stderr.write(`  ${message}\n`);
+    const write = (line: string) => void process.stderr.write(`  ${line}`);
+    const log = createLogger({ level: 'warn', now: () => clock.now(), write });
     const warehouse = toFileUri(`${work}/warehouse`);
     const opened = await openServices({
       dbUrl,

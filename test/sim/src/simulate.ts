@@ -1,11 +1,12 @@
 import { keepSmallFiles } from '@skep/acid';
 import { catalogMigrations } from '@skep/catalog';
-import { Cleaner, compactorMigrations, DEFAULT_COMPACTOR_CONF, Initiator, recoverAbandoned, Worker } from '@skep/compactor';
+import { Cleaner, CompactorMeter, compactorMigrations, DEFAULT_COMPACTOR_CONF, Initiator, recoverAbandoned, Worker } from '@skep/compactor';
 import type { CompactorServices } from '@skep/compactor';
 import { SkepError } from '@skep/core';
 import { lockMigrations } from '@skep/lock-manager';
 import { type Database, openDatabase } from '@skep/metadb';
 import { memoryFileSystem } from '@skep/storage';
+import { createLogger } from '@skep/telemetry/log';
 import { txnMigrations } from '@skep/txn-manager';
 import { checkEnd } from './check-end.js';
 import { type ClientWorld, SimClient } from './client.js';
@@ -153,12 +154,12 @@ class SimWorld {
   }
 
   private withFiles(process: SimProcess, services: ReturnType<typeof metastoreServices>): CompactorServices {
-    const log = (message: string) => {
-      this.sim.note(process.name, `log: ${message}`);
-    };
+    const write = (line: string) => this.sim.note(process.name, `log: ${line.trim()}`);
+    const log = createLogger({ level: 'warn', now: () => process.clock.now(), write });
+    const meter = new CompactorMeter(process.clock);
     const identity = { user: 'u', host: HOST, agentInfo: process.agentInfo, version: '4.0.1' };
     const { catalog, txns, locks, compactions } = services;
-    return { catalog, txns, locks, compactions, fs: this.filesOf(process), clock: process.clock, conf: this.conf, ...identity, log };
+    return { catalog, txns, locks, compactions, fs: this.filesOf(process), clock: process.clock, conf: this.conf, ...identity, log, meter };
   }
 
   private startMetastore(number: number): void {

@@ -1,18 +1,18 @@
 import { startCompactorWorker } from '@skep/compactor-worker';
-import { systemClock } from '@skep/core';
-import { createLogger, type LogLevel } from '@skep/telemetry';
-import { userName } from '../configuration.js';
+import type { Configuration } from '@skep/config';
+import type { Logger } from '@skep/telemetry/log';
+import { type Environment, userName } from '../configuration.js';
 import { UsageError } from '../error-line.js';
 import type { CliIo } from '../io.js';
-import { metastoreAddresses, reaching } from '../metastore-address.js';
+import { type MetastoreAddress, metastoreAddresses, reaching } from '../metastore-address.js';
 import { version } from '../version.js';
 import { type ClientFlags, connectOptions, quietGrpc, withUser } from './client-flags.js';
-import { asked, countOf, servingConfiguration } from './serving.js';
+import { asked, countOf, type LogFlags, serviceLogger, servingConfiguration, startMetrics } from './serving.js';
 
-export interface CompactorFlags extends ClientFlags {
+export interface CompactorFlags extends ClientFlags, LogFlags {
   readonly threads: string;
   readonly pool?: string;
-  readonly logLevel: LogLevel;
+  readonly metrics?: string;
   readonly config?: readonly string[];
   readonly hiveconf?: Readonly<Record<string, string>>;
 }
@@ -21,17 +21,33 @@ export interface CompactorFlags extends ClientFlags {
 export async function runCompactor(io: CliIo, flags: CompactorFlags): Promise<void> {
   quietGrpc();
   const env = withUser(io.env, flags.user);
-  const conf = servingConfiguration(flags.config ?? [], env, flags.hiveconf ?? {});
+  const { conf, notes } = servingConfiguration(flags.config ?? [], env, flags.hiveconf ?? {});
   const metastore = metastoreAddresses(flags.metastore, env, conf);
   if (metastore === undefined)
     throw new UsageError('--metastore HOST:PORT (or SKEP_METASTORE) says whose requests to carry out');
   const threads = countOf('--threads', flags.threads, 1);
-  const logger = createLogger({
-    level: flags.logLevel,
-    write: (line) => io.stderr.write(line),
-    fields: { service: 'compactor', pid: process.pid },
-    now: () => systemClock.now(),
-  });
+  const logger = serviceLogger(io, 'compactor', flags);
+  for (const note of notes) logger.warn({}, note);
+  const metrics = flags.metrics === undefined ? undefined : await startMetrics(flags.metrics, logger);
+  try {
+    await serveCompactions(io, { flags, env, conf, metastore, threads, logger, metrics });
+  } finally {
+    await metrics?.close();
+  }
+}
+
+interface Serving {
+  readonly flags: CompactorFlags;
+  readonly env: Environment;
+  readonly conf: Configuration;
+  readonly metastore: MetastoreAddress;
+  readonly threads: number;
+  readonly logger: Logger;
+  readonly metrics: Awaited<ReturnType<typeof startMetrics>> | undefined;
+}
+
+async function serveCompactions(io: CliIo, serving: Serving): Promise<void> {
+  const { flags, env, conf, metastore, threads, logger, metrics } = serving;
   const worker = await reaching(metastore.text, () =>
     startCompactorWorker({
       addresses: metastore.addresses,
@@ -41,13 +57,15 @@ export async function runCompactor(io: CliIo, flags: CompactorFlags): Promise<vo
       pool: flags.pool ?? '',
       user: userName(env),
       version,
-      log: (message) => logger.warn({}, message),
+      log: logger,
     }),
   );
+  metrics?.watch(worker.figures, conf);
   const ended = asked(io);
+  const figures = metrics === undefined ? '' : `, metrics on ${metrics.address}`;
   const pool = flags.pool === undefined ? '' : `, pool ${flags.pool}`;
-  io.stdout.write(`skep compactor ready: ${threads} thread(s)${pool}, metastore ${metastore.text}\n`);
-  logger.info({ threads, pool: flags.pool, metastore: metastore.text }, 'ready');
+  io.stdout.write(`skep compactor ready: ${threads} thread(s)${pool}, metastore ${metastore.text}${figures}\n`);
+  logger.info({ threads, pool: flags.pool, metastore: metastore.text, metrics: metrics?.address }, 'ready');
   await ended;
   logger.info({}, 'ending');
   await worker.stop();

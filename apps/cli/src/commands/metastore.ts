@@ -1,9 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { systemClock } from '@skep/core';
 import { parseAddresses, parseServices, SERVICE_NAMES, serveMetastore } from '@skep/metastore';
-import type { CallRecord } from '@skep/rpc';
 import { toFileUri } from '@skep/storage';
-import { createLogger, type FigureSource, type LogLevel } from '@skep/telemetry';
 import { userName } from '../configuration.js';
 import { UsageError } from '../error-line.js';
 import type { CliIo } from '../io.js';
@@ -11,11 +8,20 @@ import { version } from '../version.js';
 import { warehouseUri } from '../warehouse-uri.js';
 import { type ClientFlags, connectOptions, quietGrpc, withUser } from './client-flags.js';
 import { type ServeFlags, serveOptions } from './serve-options.js';
-import { asked, countOf, readText, servingConfiguration } from './serving.js';
+import {
+  asked,
+  callLogger,
+  countOf,
+  type LogFlags,
+  readText,
+  serviceLogger,
+  servingConfiguration,
+  startMetrics,
+} from './serving.js';
 
 type OnOff = 'on' | 'off';
 
-export interface MetastoreFlags extends ClientFlags, ServeFlags {
+export interface MetastoreFlags extends ClientFlags, ServeFlags, LogFlags {
   readonly db: string;
   readonly dbPasswordFile?: string;
   readonly warehouse?: string;
@@ -26,7 +32,6 @@ export interface MetastoreFlags extends ClientFlags, ServeFlags {
   readonly housekeeping?: OnOff;
   readonly workers: string;
   readonly metrics?: string;
-  readonly logLevel: LogLevel;
   readonly config?: readonly string[];
   readonly hiveconf?: Readonly<Record<string, string>>;
 }
@@ -41,25 +46,15 @@ const SWITCHES = [
 export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<void> {
   quietGrpc();
   const env = withUser(io.env, flags.user);
-  const conf = servingConfiguration(flags.config ?? [], env, flags.hiveconf ?? {});
+  const { conf, notes } = servingConfiguration(flags.config ?? [], env, flags.hiveconf ?? {});
   for (const [flag, parameter] of SWITCHES) {
     if (flags[flag] !== undefined) conf.set(parameter, String(flags[flag] === 'on'));
   }
-  const logger = createLogger({
-    level: flags.logLevel,
-    write: (line) => io.stderr.write(line),
-    fields: { service: 'metastore', pid: process.pid },
-    now: () => systemClock.now(),
-  });
+  const logger = serviceLogger(io, 'metastore', flags);
+  for (const note of notes) logger.warn({}, note);
   const services = parseServices(flags.services);
-  const metrics = flags.metrics === undefined ? undefined : await startMetrics(flags.metrics);
-  const onCall = (call: CallRecord) => {
-    metrics?.onCall(call);
-    const { method, code, durationMs, user, requestId, peer, error } = call;
-    const fields = { method, code, durationMs, user, requestId, peer, error };
-    if (code === 'BUG') logger.error(fields, `${method} failed`);
-    else logger.debug(fields, method);
-  };
+  const metrics = flags.metrics === undefined ? undefined : await startMetrics(flags.metrics, logger);
+  const onCall = callLogger(logger, metrics);
   try {
     const running = await serveMetastore({
       dbUrl: databaseUrl(flags, io),
@@ -70,14 +65,12 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
       ...warehouses(flags),
       user: userName(env),
       version,
-      log: (message) => logger.warn({}, message),
+      log: logger,
       serve: { ...serveOptions(flags, conf.entries()), onCall },
       background: { loops: true, workers: countOf('--workers', flags.workers, 0), pools: flags.workers !== '0' },
     });
     const { address } = running;
-    metrics?.watch(running.services.figures, conf.getTimeMs('metastore.acidmetrics.check.interval'), (error) => {
-      logger.warn({ error }, 'figures could not be read');
-    });
+    metrics?.watch(running.services.figures, conf);
     const { db, otherWarehouse, warehouse } = running.services;
     if (otherWarehouse !== undefined) {
       const where = `--warehouse ${warehouse} is where new databases go; default keeps its tables in ${otherWarehouse}`;
@@ -94,20 +87,6 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
   } finally {
     await metrics?.close();
   }
-}
-
-async function startMetrics(address: string) {
-  const { callMetrics, Metrics, serveMetrics } = await import('@skep/telemetry');
-  const metrics = new Metrics(systemClock);
-  const server = await serveMetrics(metrics, address);
-  return {
-    address: server.address,
-    onCall: callMetrics(metrics),
-    watch(sources: readonly FigureSource[], minAgeMs: number, onFailure: (error: unknown) => void) {
-      for (const source of sources) metrics.add(source, minAgeMs, onFailure);
-    },
-    close: () => server.close(),
-  };
 }
 
 /** With the password from where no list of processes shows it. */

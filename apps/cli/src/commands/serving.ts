@@ -1,20 +1,73 @@
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { Configuration, readSiteFile } from '@skep/config';
 import { systemClock } from '@skep/core';
+import type { CallRecord } from '@skep/rpc';
+import type { FigureSource } from '@skep/telemetry';
+import { createLogger, type Logger, type LogLevel } from '@skep/telemetry/log';
 import type { Environment } from '../configuration.js';
 import { UsageError } from '../error-line.js';
 import type { CliIo } from '../io.js';
+import { serviceLogWriter } from '../log-file.js';
 
 /** Parameters of a process that serves: of files like hive-site.xml, SKEP_CONF_… of the environment, --hiveconf. */
 export function servingConfiguration(
   files: readonly string[],
   env: Environment,
   hiveconf: Readonly<Record<string, string>>,
-): Configuration {
+): { readonly conf: Configuration; readonly notes: string[] } {
   const site = files.flatMap((file) => readSiteFile(readText(file, '--config'), file));
-  const { conf } = Configuration.load({ site, env });
-  for (const [name, value] of Object.entries(hiveconf)) conf.set(name, value);
-  return conf;
+  const { conf, notes } = Configuration.load({ site, env });
+  for (const [name, value] of Object.entries(hiveconf)) notes.push(...conf.set(name, value));
+  return { conf, notes };
+}
+
+export interface LogFlags {
+  readonly logLevel: LogLevel;
+  readonly logFile?: string;
+}
+
+/** The log of a process that serves. */
+export function serviceLogger(io: CliIo, service: string, { logLevel, logFile }: LogFlags): Logger {
+  return createLogger({
+    level: logLevel,
+    write: serviceLogWriter(logFile, io.stderr),
+    fields: { service, host: hostname(), pid: process.pid },
+    now: () => systemClock.now(),
+  });
+}
+
+/** Calls that take longer are told of. (A lock that waits is polled: no call waits for it.) */
+const SLOW_CALL_MS = 1000;
+
+/** A line about each call, and its figures. */
+export function callLogger(logger: Logger, metrics: { onCall(call: CallRecord): void } | undefined) {
+  return (call: CallRecord): void => {
+    metrics?.onCall(call);
+    const { method, code, durationMs, queuedMs, user, requestId, peer, error } = call;
+    const fields = { method, code, durationMs, queuedMs, user, requestId, peer, error };
+    if (code === 'BUG') logger.error(fields, `${method} failed`);
+    else if (durationMs >= SLOW_CALL_MS) logger.warn(fields, `${method} was slow`);
+    else if (code !== 'OK') logger.info(fields, `${method} failed`);
+    else logger.debug(fields, method);
+  };
+}
+
+/** Figures over HTTP, of a process that serves. */
+export async function startMetrics(address: string, log: Logger) {
+  const { callMetrics, Metrics, serveMetrics } = await import('@skep/telemetry');
+  const metrics = new Metrics(systemClock);
+  const server = await serveMetrics(metrics, address);
+  return {
+    address: server.address,
+    onCall: callMetrics(metrics),
+    watch(sources: readonly FigureSource[], conf: Configuration) {
+      const minAgeMs = conf.getTimeMs('metastore.acidmetrics.check.interval');
+      const onFailure = (error: unknown) => log.warn({ error }, 'figures could not be read');
+      for (const source of sources) metrics.add(source, minAgeMs, onFailure);
+    },
+    close: () => server.close(),
+  };
 }
 
 export function readText(file: string, flag: string): string {
