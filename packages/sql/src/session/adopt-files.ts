@@ -1,11 +1,10 @@
 import { parseAcidDirectoryName } from '@skep/acid';
 import type { Table } from '@skep/rpc';
 import type { SessionContext } from './context.js';
-import { MetaError } from './errors.js';
 import type { StatementTransaction } from './statement-transaction.js';
 
 /**
- * Takes in what other engines wrote into a transactional table's folders: its write ids go on above theirs, so that their rows are
+ * Takes in what other engines wrote into a transactional table's folders: its write ids, and transaction ids, go on above theirs, so that their rows are
  * seen and no folder name comes twice (org.apache.hadoop.hive.metastore.Msck, validateAndAddMaxTxnIdAndWriteId). All their
  * writes count as committed.
  */
@@ -17,6 +16,7 @@ export async function adoptFiles(
 ): Promise<void> {
   const { fs, txns } = context.services;
   let writeId = 0n;
+  let txnId = 0n;
   for (const folder of folders) {
     if ((await fs.stat(folder)) === undefined) continue;
     for (const entry of await fs.list(folder)) {
@@ -24,12 +24,10 @@ export async function adoptFiles(
       if (name === undefined) continue;
       const last = name.kind === 'base' ? name.writeId : name.maxWriteId;
       if (last > writeId) writeId = last;
-      if (name.visibilityTxnId >= transaction.txnId) {
-        throw new MetaError(
-          `${entry.path} was compacted by transaction ${name.visibilityTxnId} of another metastore, this one is only at ${transaction.txnId}: it would not be seen`,
-        );
-      }
+      if (name.visibilityTxnId > txnId) txnId = name.visibilityTxnId;
     }
   }
+  // What was compacted by a transaction that is yet to come here would not be seen, or taken for that one's.
+  if (txnId >= transaction.txnId) await txns.seedTxnId({ seedTxnId: txnId });
   if (writeId > 0n) await txns.seedWriteId({ database: table.database, table: table.name, seedWriteId: writeId });
 }

@@ -26,9 +26,9 @@ export async function renamed(
   return touched(context, table);
 }
 
-/** Writes the new definition; a rename takes files, write ids and compaction requests along. */
+/** Writes the new definition; a rename takes files, write ids, compaction requests and locks along. */
 export async function apply(context: SessionContext, before: Table, after: Table): Promise<void> {
-  const { catalog, txns, compactions, fs } = context.services;
+  const { catalog, txns, locks, compactions, fs } = context.services;
   const moved = before.sd?.location !== after.sd?.location && (await fs.stat(before.sd?.location ?? '')) !== undefined;
   const isRename = before.name !== after.name || before.database !== after.database;
   if (isRename && moved) await fs.rename(before.sd?.location ?? '', after.sd?.location ?? '');
@@ -44,12 +44,14 @@ export async function apply(context: SessionContext, before: Table, after: Table
     from: { database: before.database, table: before.name },
     to: { database: after.database, table: after.name },
   });
-  await compactions.renameCompactions({
+  const names = {
     fromDatabase: before.database,
     fromTable: before.name,
     toDatabase: after.database,
     toTable: after.name,
-  });
+  };
+  await compactions.renameCompactions(names);
+  await locks.renameLocks(names);
 }
 
 async function movePartitions(context: SessionContext, before: Table, after: Table): Promise<void> {

@@ -130,7 +130,7 @@ export async function renamePartition(
         writes: [{ table, kind: 'drop-partition', partitions: [oldName] }],
         run: async (transaction) => {
           if (isTransactional(table)) await transaction.writeIdOf(table.database, table.name);
-          const { catalog, txns, compactions, fs } = context.services;
+          const { catalog, txns, locks, compactions, fs } = context.services;
           const existing = await catalog.getPartitions({
             database: table.database,
             table: table.name,
@@ -161,14 +161,16 @@ export async function renamePartition(
             from: { ...resource, partition: oldName },
             to: { ...resource, partition: newName },
           });
-          await compactions.renameCompactions({
+          const names = {
             fromDatabase: table.database,
             fromTable: table.name,
             fromPartition: oldName,
             toDatabase: table.database,
             toTable: table.name,
             toPartition: newName,
-          });
+          };
+          await compactions.renameCompactions(names);
+          await locks.renameLocks(names);
           return done;
         },
       };

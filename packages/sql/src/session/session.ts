@@ -248,7 +248,12 @@ export class Session {
 
   private async abortTransactions(txnIds: readonly bigint[]): Promise<StatementResult> {
     const byCommand = 50001;
-    await this.context.services.txns.abortTxns({ txnIds: [...txnIds], reasonCode: byCommand });
+    const { user, host } = this.context.services.identity;
+    await this.context.services.txns.abortTxns({
+      txnIds: [...txnIds],
+      reasonCode: byCommand,
+      abortedBy: `${user}@${host}`,
+    });
     return done;
   }
 
