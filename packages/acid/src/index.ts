@@ -1,6 +1,12 @@
 /** @module The file-format layer of Hive ACID tables: from a folder and a snapshot to rows, and back. */
 export * from './compact/compaction.js';
 export type { CompactionInput, CompactionResult } from './compact/compaction-input.js';
+export {
+  type CompactionDue,
+  type CompactionThresholds,
+  compactionDue,
+  compactionThresholds,
+} from './compact/due.js';
 export { partsOf } from './compact/partial.js';
 export { compactRebalance, type RebalanceInput } from './compact/rebalance.js';
 export { type SortKey, UnsortableRowsError } from './compact/row-order.js';
