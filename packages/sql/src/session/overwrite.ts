@@ -1,4 +1,4 @@
-import { getAcidState, planSplits, scanSplit } from '@skep/acid';
+import { getAcidState, parseAcidDirectoryName, planSplits, scanSplit } from '@skep/acid';
 import { ValidTxnList, ValidWriteIdList } from '@skep/core';
 import type { Partition, Table } from '@skep/rpc';
 import type { SessionContext } from './context.js';
@@ -67,4 +67,34 @@ export async function refuseOverwriteOfUnseen(
   const { txnId, validTxns } = transaction;
   const conflict = await txns.getLatestConflictingCommit({ txnId, validTxns, overwritten });
   if (conflict.txnId !== undefined) throw conflictError(txnId, conflict.txnId, conflict.resource);
+}
+
+/**
+ * A transaction of several statements may have got its write id of a table before it locked this folder: an overwrite that
+ * committed here in between has a higher one, and its base would hide what is written under ours. The first committer has won.
+ */
+export async function refuseWriteBelowBase(
+  { services: { fs, txns } }: SessionContext,
+  transaction: StatementTransaction,
+  at: {
+    readonly table: Table;
+    readonly partition: string | undefined;
+    readonly location: string;
+    readonly writeId: bigint;
+  },
+): Promise<void> {
+  if (!transaction.isExplicit || (await fs.stat(at.location)) === undefined) return;
+  const { database, name } = at.table;
+  const bases = (await fs.list(at.location)).flatMap((entry) => {
+    const parsed = parseAcidDirectoryName(entry.name);
+    return parsed?.kind === 'base' && parsed.writeId > at.writeId ? [parsed.writeId] : [];
+  });
+  if (bases.length === 0) return;
+  const { validWriteIds } = await txns.getValidWriteIds({ tables: [`${database}.${name}`] });
+  const writeIds = ValidWriteIdList.parse(validWriteIds[0]);
+  if (bases.every((writeId) => writeIds.isWriteIdAborted(writeId))) return;
+  const { txnId, validTxns } = transaction;
+  const resource = { database, table: name, partition: at.partition };
+  const winner = await txns.getLatestConflictingCommit({ txnId, validTxns, overwritten: [resource] });
+  throw conflictError(txnId, winner.txnId ?? 0n, resource);
 }

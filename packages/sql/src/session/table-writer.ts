@@ -14,6 +14,7 @@ import type { SessionContext } from './context.js';
 import { distrustPartition } from './distrust-statistics.js';
 import { ExecutionError, UnsupportedError } from './errors.js';
 import { isFullAcid, isInsertOnly, isTransactional } from './lock-plan.js';
+import { refuseWriteBelowBase } from './overwrite.js';
 import { dropPartitionsOnRollback, removeEmptyFolders } from './partition-rollback.js';
 import { partitionText } from './partition-value.js';
 import { findByValue, listForValues, nameOf, newPartition } from './partitions.js';
@@ -203,6 +204,10 @@ export class TableWriter {
       const schema = tableSchema(table);
       const target = { fs, location, staging, overwrite, schema, layout, orc, ...bucketingOf(table) };
       return (await PlainWriter.open(target)) as PartitionWriter;
+    }
+    if (kind === 'insert') {
+      const at = { table, partition: name === '' ? undefined : name, location, writeId: this.writeId };
+      await refuseWriteBelowBase(this.context, this.transaction, at);
     }
     const inBase = await this.openBase(location);
     const copy = inBase ? statementId : undefined;
