@@ -90,7 +90,9 @@ async function stateOf(services: CompactorServices, files: FileSystem, folder: F
   const lists = await listsOf(services, folder.place.table);
   const insertOnly = isInsertOnly(folder.table);
   const txns = ValidTxnList.parse(lists.validTxns);
-  const state = await getAcidState(files, folder.location, ValidWriteIdList.parse(lists.validWriteIds), txns, { insertOnly });
+  const state = await getAcidState(files, folder.location, ValidWriteIdList.parse(lists.validWriteIds), txns, {
+    insertOnly,
+  });
   const children = (await files.stat(folder.location)) === undefined ? [] : await files.list(folder.location);
   const current = [...state.deltas.map((delta) => delta.path), ...(state.base === undefined ? [] : [state.base.path])];
   return { state, children: children.map((child) => child.path), current, lists };
@@ -107,7 +109,9 @@ async function accountForFiles(
     const { state, children, current, lists } = await stateOf(services, files, folder);
     const known = new Set([...current, ...state.obsolete, ...state.aborted]);
     for (const path of children.filter((child) => !known.has(child))) {
-      sim.violated(`${path} is of nobody: neither current nor obsolete nor aborted by ${lists.validTxns} ${lists.validWriteIds}`);
+      sim.violated(
+        `${path} is of nobody: neither current nor obsolete nor aborted by ${lists.validTxns} ${lists.validWriteIds}`,
+      );
     }
   }
   const listed = new Set(folders.map((folder) => folder.location));
@@ -187,7 +191,10 @@ async function onlyCurrent(
 }
 
 async function nothingKept(sim: Simulation, db: Database, history: History): Promise<void> {
-  const queue = await rowsOf(db, 'SELECT CQ_ID, CQ_TABLE, CQ_PARTITION, CQ_STATE, CQ_ERROR_MESSAGE FROM COMPACTION_QUEUE');
+  const queue = await rowsOf(
+    db,
+    'SELECT CQ_ID, CQ_TABLE, CQ_PARTITION, CQ_STATE, CQ_ERROR_MESSAGE FROM COMPACTION_QUEUE',
+  );
   if (queue.length > 0) sim.violated(`the queue is not empty: ${queue.join('; ')}`);
   const components = await db.read((tx) =>
     tx.all<{ TXN: bigint; TBL: string; PART: string | null; OP: string; W: bigint | null }>(
@@ -196,6 +203,8 @@ async function nothingKept(sim: Simulation, db: Database, history: History): Pro
   );
   for (const { TXN, TBL, PART, OP, W } of components) {
     if (PART !== null && history.dropped.has(`${TBL}/${PART}`)) continue;
-    sim.violated(`the abort of txnid:${TXN} is not forgotten: it wrote ${TBL}/${PART ?? ''} (${OP}, write id ${W ?? 'none'})`);
+    sim.violated(
+      `the abort of txnid:${TXN} is not forgotten: it wrote ${TBL}/${PART ?? ''} (${OP}, write id ${W ?? 'none'})`,
+    );
   }
 }

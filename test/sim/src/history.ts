@@ -79,7 +79,8 @@ export class History {
 
   /** A client heard that its transaction was aborted, or lost a conflict. */
   async heardAborted(txnId: bigint): Promise<void> {
-    if ((await this.stateOf(txnId)) === 'c') this.sim.violated(`client heard that txnid:${txnId} was aborted, but it has committed`);
+    if ((await this.stateOf(txnId)) === 'c')
+      this.sim.violated(`client heard that txnid:${txnId} was aborted, but it has committed`);
   }
 
   /** The rows of a place that a snapshot is to show: what was committed, in order, and what the transaction itself did. */
@@ -93,7 +94,9 @@ export class History {
       // Of two commits the earlier one cannot be missing, unless its transaction was opened after the reader's.
       const isMissing = seq <= upTo && txnId <= list.highWatermark && txnId < ownTxnId && !list.isTxnValid(txnId);
       if (isMissing) {
-        this.sim.violated(`snapshot ${validTxns} of txnid:${ownTxnId} misses txnid:${txnId}, the ${seq}. end; it sees the ${upTo}.`);
+        this.sim.violated(
+          `snapshot ${validTxns} of txnid:${ownTxnId} misses txnid:${txnId}, the ${seq}. end; it sees the ${upTo}.`,
+        );
       }
     }
     const effects = seen.flatMap((entry) => this.effects.get(entry.txnId) ?? []);
@@ -103,7 +106,11 @@ export class History {
   /** All that has committed. */
   async final(place: string): Promise<number[]> {
     const committed = (await this.log()).filter((entry) => entry.state === 'c');
-    return this.apply(place, committed.flatMap((entry) => this.effects.get(entry.txnId) ?? []), 'the history');
+    return this.apply(
+      place,
+      committed.flatMap((entry) => this.effects.get(entry.txnId) ?? []),
+      'the history',
+    );
   }
 
   private apply(place: string, effects: readonly Effect[], where: string): number[] {
@@ -122,7 +129,9 @@ export class History {
   private async log(): Promise<Ended[]> {
     const since = this.ended.at(-1)?.seq ?? 0;
     const rows = await this.db.read((tx) =>
-      tx.all<{ SEQ: bigint; TXN: bigint; STATE: string }>('SELECT * FROM SIM_ENDED WHERE SEQ > ? ORDER BY SEQ', [since]),
+      tx.all<{ SEQ: bigint; TXN: bigint; STATE: string }>('SELECT * FROM SIM_ENDED WHERE SEQ > ? ORDER BY SEQ', [
+        since,
+      ]),
     );
     const known = this.ended.at(-1)?.seq ?? 0;
     const news = rows.map((row) => ({ seq: Number(row.SEQ), txnId: row.TXN, state: row.STATE }));

@@ -46,6 +46,8 @@ export async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(describe(report));
   }
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  process.stdout.write(`${wanted.seeds.length} seeds in ${seconds} s, ${failed.length} failed${failed.length > 0 ? `: ${failed.join(' ')}` : ''}; ${JSON.stringify(sums)}\n`);
+  process.stdout.write(
+    `${wanted.seeds.length} seeds in ${seconds} s, ${failed.length} failed${failed.length > 0 ? `: ${failed.join(' ')}` : ''}; ${JSON.stringify(sums)}\n`,
+  );
   return failed.length > 0 ? 1 : 0;
 }

@@ -3,7 +3,7 @@ import { CompactionQueue } from '@skep/compactor';
 import { LockManager } from '@skep/lock-manager';
 import type { Database } from '@skep/metadb';
 import type { CatalogService, CompactionService, LockService, TransactionService } from '@skep/rpc';
-import { TxnManager } from '@skep/txn-manager';
+import { type TxnConf, TxnManager } from '@skep/txn-manager';
 import { processDatabase } from './process-database.js';
 import type { SimProcess } from './sim-process.js';
 
@@ -21,6 +21,7 @@ export interface MetastoreOptions {
   readonly database: Database;
   readonly host: string;
   readonly isAlive: (agentInfo: string) => boolean;
+  readonly conf: Partial<TxnConf>;
   readonly sabotage?: Sabotage | undefined;
 }
 
@@ -28,11 +29,11 @@ export interface MetastoreOptions {
 export function metastoreServices(process: SimProcess, options: MetastoreOptions): SimServices {
   const db = processDatabase(process, options.database);
   const { clock } = process;
-  const { host, isAlive, sabotage = (services) => services } = options;
+  const { host, isAlive, conf, sabotage = (services) => services } = options;
   const services: SimServices = sabotage({
     catalog: new Catalog(db),
-    txns: new TxnManager({ db, clock, host, isAlive, locks: () => services.locks }),
-    locks: new LockManager({ db, clock, txns: () => services.txns }),
+    txns: new TxnManager({ db, clock, host, isAlive, conf, locks: () => services.locks }),
+    locks: new LockManager({ db, clock, conf, txns: () => services.txns }),
     compactions: new CompactionQueue({
       db,
       clock,

@@ -38,9 +38,17 @@ export function remoteServices(process: SimProcess, cluster: Cluster, faults: Fa
   const of = (name: keyof SimServices) =>
     new Proxy(
       {},
-      { get: (_, method) => (typeof method === 'string' ? (request: unknown) => client.call(name, method, request) : undefined) },
+      {
+        get: (_, method) =>
+          typeof method === 'string' ? (request: unknown) => client.call(name, method, request) : undefined,
+      },
     );
-  return { catalog: of('catalog'), txns: of('txns'), locks: of('locks'), compactions: of('compactions') } as SimServices;
+  return {
+    catalog: of('catalog'),
+    txns: of('txns'),
+    locks: of('locks'),
+    compactions: of('compactions'),
+  } as SimServices;
 }
 
 class Client {

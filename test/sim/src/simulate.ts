@@ -1,7 +1,15 @@
 import { keepSmallFiles } from '@skep/acid';
 import { catalogMigrations } from '@skep/catalog';
-import { Cleaner, CompactorMeter, compactorMigrations, DEFAULT_COMPACTOR_CONF, Initiator, recoverAbandoned, Worker } from '@skep/compactor';
 import type { CompactorServices } from '@skep/compactor';
+import {
+  Cleaner,
+  CompactorMeter,
+  compactorMigrations,
+  DEFAULT_COMPACTOR_CONF,
+  Initiator,
+  recoverAbandoned,
+  Worker,
+} from '@skep/compactor';
 import { SkepError } from '@skep/core';
 import { lockMigrations } from '@skep/lock-manager';
 import { type Database, openDatabase } from '@skep/metadb';
@@ -15,7 +23,7 @@ import { chooseFaults, type Faults, NO_FAULTS } from './faults.js';
 import { History } from './history.js';
 import { metastoreServices, type Sabotage } from './metastore-process.js';
 import { processFiles } from './process-files.js';
-import { type RunningMetastore, remoteServices } from './remote-services.js';
+import { type Cluster, type RunningMetastore, remoteServices } from './remote-services.js';
 import { SimProcess } from './sim-process.js';
 import { Simulation, Violation } from './simulation.js';
 
@@ -33,7 +41,15 @@ export interface SimReport {
 }
 
 const HOST = 'simhost';
-const EXPECTED_IN_LOOPS = new Set(['UNREACHABLE', 'STORAGE', 'NO_SUCH_COMPACTION', 'COMPACTION_LOCK', 'COMPACTION_TXN_LOST', 'TXN_ABORTED', 'NO_SUCH_TXN']);
+const EXPECTED_IN_LOOPS = new Set([
+  'UNREACHABLE',
+  'STORAGE',
+  'NO_SUCH_COMPACTION',
+  'COMPACTION_LOCK',
+  'COMPACTION_TXN_LOST',
+  'TXN_ABORTED',
+  'NO_SUCH_TXN',
+]);
 
 /** One run: clients, metastores and compactors under a seed's faults, then the checks. */
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<SimReport> {
@@ -47,21 +63,30 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   try {
     await sim.run(world.live());
   } catch (error) {
-    sim.violated(error instanceof Violation ? error.message : error instanceof Error ? `${error.stack}` : String(error));
+    sim.violated(
+      error instanceof Violation ? error.message : error instanceof Error ? `${error.stack}` : String(error),
+    );
   } finally {
     await db.close();
   }
-  return { seed, violations: sim.violations, digest: sim.digest(), lastLines: sim.lastLines(300), figures: await world.figures() };
+  return {
+    seed,
+    violations: sim.violations,
+    digest: sim.digest(),
+    lastLines: sim.lastLines(300),
+    figures: await world.figures(),
+  };
 }
 
-class SimWorld {
+class SimWorld implements Cluster {
   private readonly files = memoryFileSystem();
   private readonly faults: Faults;
-  private readonly metastores: RunningMetastore[] = [];
+  readonly metastores: RunningMetastore[] = [];
   private readonly processes = new Map<string, SimProcess>();
   private readonly clientWorld: ClientWorld;
   private readonly conf;
   private readonly restMs: number;
+  private readonly usesMinHistory: boolean;
   private nextPid = 100;
   private nextRow = 1;
   private clientsLeft = 0;
@@ -79,14 +104,17 @@ class SimWorld {
     const { random } = sim;
     this.faults = chooseFaults(random);
     const isExclusive = random.chance(0.6);
+    this.usesMinHistory = random.chance(0.3);
     this.clientWorld = {
       history,
       host: random.chance(0.7) ? HOST : 'elsewhere',
       newRow: () => this.nextRow++,
       settings: {
         'hive.txn.xlock.write': String(isExclusive),
-        'hive.txn.xlock.iow': String(random.chance(0.8)),
+        // False means that overwrites may hide what is being inserted.
+        'hive.txn.xlock.iow': 'true',
         'hive.lock.numretries': '12',
+        'hive.txn.use.minhistorywriteid': String(this.usesMinHistory),
       },
     };
     this.conf = {
@@ -99,11 +127,19 @@ class SimWorld {
       failedCompactsThreshold: 5,
     };
     this.restMs = random.pick([200, 2000, 20_000]);
-    sim.note('sim', `faults ${JSON.stringify(this.faults)} settings ${JSON.stringify(this.clientWorld.settings)} conf ${JSON.stringify(this.conf)}`);
+    sim.note(
+      'sim',
+      `faults ${JSON.stringify(this.faults)} settings ${JSON.stringify(this.clientWorld.settings)} conf ${JSON.stringify(this.conf)}`,
+    );
   }
 
   async figures(): Promise<Record<string, number>> {
-    return { events: this.sim.eventCount, kills: this.kills, checkedReads: this.history.checkedReads, committedWriters: this.writers };
+    return {
+      events: this.sim.eventCount,
+      kills: this.kills,
+      checkedReads: this.history.checkedReads,
+      committedWriters: this.writers,
+    };
   }
 
   async live(): Promise<void> {
@@ -136,6 +172,7 @@ class SimWorld {
       database: this.db,
       host: HOST,
       isAlive: (agentInfo: string) => [...this.processes.values()].some((p) => p.isAlive && p.agentInfo === agentInfo),
+      conf: { useMinHistoryWriteId: this.usesMinHistory },
       sabotage: this.sabotage,
     };
   }
@@ -154,12 +191,24 @@ class SimWorld {
   }
 
   private withFiles(process: SimProcess, services: ReturnType<typeof metastoreServices>): CompactorServices {
-    const write = (line: string) => this.sim.note(process.name, `log: ${line.trim()}`);
-    const log = createLogger({ level: 'warn', now: () => process.clock.now(), write });
-    const meter = new CompactorMeter(process.clock);
+    const { clock } = process;
+    const write = (line: string) => this.sim.note(process.name, `log: ${line.trimEnd()}`);
+    const log = createLogger({ level: 'warn', now: () => clock.now(), write });
+    const meter = new CompactorMeter(clock);
     const identity = { user: 'u', host: HOST, agentInfo: process.agentInfo, version: '4.0.1' };
     const { catalog, txns, locks, compactions } = services;
-    return { catalog, txns, locks, compactions, fs: this.filesOf(process), clock: process.clock, conf: this.conf, ...identity, log, meter };
+    return {
+      catalog,
+      txns,
+      locks,
+      compactions,
+      fs: this.filesOf(process),
+      clock,
+      conf: this.conf,
+      ...identity,
+      log,
+      meter,
+    };
   }
 
   private startMetastore(number: number): void {
@@ -175,11 +224,7 @@ class SimWorld {
     const inside = this.withFiles(process, services);
     const cleaner = new Cleaner(inside);
     const initiator = new Initiator(inside);
-    this.loop(process, this.restMs, [
-      () => cleaner.runOnce(),
-      () => initiator.runOnce(),
-      () => this.keepHouse(inside),
-    ]);
+    this.loop(process, this.restMs, [() => cleaner.runOnce(), () => initiator.runOnce(), () => this.keepHouse(inside)]);
   }
 
   private async keepHouse(services: CompactorServices): Promise<void> {
@@ -241,7 +286,9 @@ class SimWorld {
       this.clientsLeft--;
       // Its heartbeats, if any are left, are of nobody.
     };
-    run().catch((error: unknown) => this.sim.violated(`${process.name}: ${error instanceof Error ? error.stack : String(error)}`));
+    run().catch((error: unknown) =>
+      this.sim.violated(`${process.name}: ${error instanceof Error ? error.stack : String(error)}`),
+    );
   }
 
   /** Kills and moves clocks until the clients are done. */
@@ -274,6 +321,7 @@ class SimWorld {
   private jump(): void {
     const { sim } = this;
     const { random } = sim;
+    sim.hasLeapt = true;
     if (random.chance(0.4)) {
       sim.nowMs += random.pick([10_000, 400_000, 90_000_000]);
       sim.note('sim', 'time leaps');

@@ -28,6 +28,8 @@ export class Simulation {
   nowMs = 1_700_000_000_000;
   readonly random: Random;
   readonly violations: string[] = [];
+  /** Time went on by itself, or clocks were set. */
+  hasLeapt = false;
   private readonly events: Event[] = [];
   private count = 0;
   private lines: string[] = [];

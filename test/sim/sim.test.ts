@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { describe as told } from './src/main.js';
+import { SABOTAGES } from './src/sabotage.js';
+import { simulate } from './src/simulate.js';
+
+/** In CI; nightly: npm run sim -- --seeds 1000 --from N. */
+const SEEDS = 50;
+/** Seeds that found something once. */
+const OLD_SEEDS = [53, 57, 129];
+/** A broken rule must be seen within so many seeds. */
+const FEW = 25;
+
+describe('simulation', { timeout: 120_000 }, () => {
+  it(`${SEEDS} seeds show nothing that must not be`, async () => {
+    const failed: string[] = [];
+    const sums = { checkedReads: 0, committedWriters: 0, kills: 0 };
+    for (const seed of [...Array.from({ length: SEEDS }, (_, i) => i + 1), ...OLD_SEEDS]) {
+      const report = await simulate(seed);
+      for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += report.figures[name];
+      if (report.violations.length > 0) failed.push(told(report));
+    }
+    expect(failed.join('\n')).toBe('');
+    // Something happened in them.
+    expect(sums.checkedReads).toBeGreaterThan(1000);
+    expect(sums.committedWriters).toBeGreaterThan(1000);
+    expect(sums.kills).toBeGreaterThan(100);
+  });
+
+  it('a seed goes the same way each time', async () => {
+    const first = await simulate(3);
+    const second = await simulate(3);
+    expect(second).toEqual(first);
+    expect((await simulate(4)).digest).not.toBe(first.digest);
+  });
+
+  it.each(Object.entries(SABOTAGES))('is noticed: %s', async (_, sabotage) => {
+    for (let seed = 1; seed <= FEW; seed++) {
+      if ((await simulate(seed, { sabotage })).violations.length > 0) return;
+    }
+    expect.fail(`no violation in ${FEW} seeds`);
+  });
+});
