@@ -1,9 +1,9 @@
 import { CompactionState, CompactionType, type Table } from '@skep/rpc';
 import type { AlterTableStatement, OrderItem } from '../parse/ast.js';
+import { compactionTargets } from './compaction-targets.js';
 import { resolveTable, type SessionContext, toRecord } from './context.js';
 import { ExecutionError, SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
-import { nameOf, requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
 
 /** The request's part of ALTER TABLE … COMPACT. */
@@ -41,9 +41,10 @@ export async function compactStatement(
   if (!isTransactional(table)) {
     throw new SemanticError(10286, `Compaction is not allowed on non-ACID table ${table.database}.${table.name}`);
   }
-  const targets = await compactionTargets(context, table, statement);
-  const messages: string[] = [];
-  for (const partition of targets) {
+  const notes = checkRebalanceOptions(table, action, type);
+  const { targets, messages: leftOut } = await compactionTargets(context, table, statement, type);
+  const messages = [...notes, ...leftOut];
+  for (const { partition, type } of targets) {
     const request = async () =>
       await context.services.compactions.compact({
         database: table.database,
@@ -116,23 +117,34 @@ const refused = (table: Table, id: bigint, why: string): SemanticError =>
     `Compaction request for ${table.database}.${table.name}CompactionId: ${id} is refused, details: ${why}.`,
   );
 
-/** The whole table, one partition, or (a partitioned table without PARTITION) each of its partitions. */
-async function compactionTargets(
-  context: SessionContext,
-  table: Table,
-  statement: AlterTableStatement,
-): Promise<(string | undefined)[]> {
-  if (statement.partition !== undefined) {
-    const partition = await requirePartition(context, table, statement.partition);
-    return [nameOf(table, partition.values)];
+/** What only a rebalance does; its columns must be the table's. */
+function checkRebalanceOptions(table: Table, action: CompactAction, type: CompactionType): string[] {
+  const isRebalance = type === CompactionType.COMPACTION_TYPE_REBALANCE;
+  if (!isRebalance) {
+    const given = [
+      ...(action.buckets === undefined ? [] : ['CLUSTERED INTO']),
+      ...(action.orderByText ? ['ORDER BY'] : []),
+    ];
+    return given.length === 0 ? [] : [`${given.join(' and ')}: only a rebalance compaction goes by it`];
   }
-  if (table.partitionKeys.length === 0) return [undefined];
-  const { partitions } = await context.services.catalog.getPartitions({
-    database: table.database,
-    table: table.name,
-    names: [],
-  });
-  return partitions.map((partition) => nameOf(table, partition.values));
+  if (action.buckets !== undefined && action.buckets < 1) {
+    throw new SemanticError(10000, `CLUSTERED INTO ${action.buckets} BUCKETS: a rebalance needs at least 1 bucket`);
+  }
+  const columns = (table.sd?.columns ?? []).map(({ name }) => name.toLowerCase());
+  for (const { expression } of action.orderBy) {
+    const path = expression.kind === 'column' ? expression.path.map(({ name }) => name.toLowerCase()) : [];
+    const isOwn = path.length === 1 || (path.length === 2 && path[0] === table.name);
+    if (isOwn && columns.includes(path[path.length - 1])) continue;
+    const names = `${table.database}.${table.name}`;
+    throw new SemanticError(
+      10004,
+      `ORDER BY of a rebalance compaction takes columns of ${names}: ${columns.join(', ')}`,
+      {
+        position: expression.position,
+      },
+    );
+  }
+  return [];
 }
 
 const firstPollMs = 20;

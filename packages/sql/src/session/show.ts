@@ -2,6 +2,7 @@ import { CompactionState, type CompactionType } from '@skep/rpc';
 import type { Expression, OrderItem, ShowStatement, ShowWhat, TableName } from '../parse/ast.js';
 import { functionNames } from '../query.js';
 import { compactionTypes, stateName } from './compact-statement.js';
+import { withWaits } from './compaction-waits.js';
 import { qualify, requireDatabase, resolveTable, type SessionContext } from './context.js';
 import { shownParameters, sortedEntries } from './describe.js';
 import { SemanticError, UnsupportedError } from './errors.js';
@@ -193,7 +194,7 @@ async function showCompactions(context: SessionContext, what: What<'compactions'
     state,
     limit: what.orderBy.length > 0 ? 0n : BigInt(what.limit ?? 0),
   });
-  let rows = compactions.map(compactionRow);
+  let rows = (await withWaits(context, compactions)).map(compactionRow);
   if (what.orderBy.length > 0) {
     rows.sort(rowOrder(what.orderBy));
     if (what.limit !== undefined) rows = rows.slice(0, what.limit);
