@@ -27,7 +27,8 @@ export async function* requestsOf(
   call: Grpc.ServerReadableStream<unknown, unknown>,
   { end, wait }: StreamedCall,
 ): AsyncGenerator<unknown> {
-  const messages = call[Symbol.asyncIterator]();
+  // The default iterator destroys the stream at its end, and with it the way back to the client.
+  const messages = call.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
       const step = await waiting(wait, () => unlessEnded(end.signal, messages.next()));
