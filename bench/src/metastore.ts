@@ -36,7 +36,7 @@ const OPTIONS = {
  * Open, allocate a write id, lock, commit, by clients with a connection and a table each, against `skep metastore` in a process
  * of its own, over gRPC; beside Hive's metastore over Thrift, in turns.
  */
-export async function main(args: string[], tools: Tools): Promise<number> {
+export async function main(args: string[], tools?: Tools): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS });
   const clients = values.clients.split(',').map(Number);
   const seconds = Number(values.seconds);
@@ -48,6 +48,7 @@ export async function main(args: string[], tools: Tools): Promise<number> {
     process.stdout.write(`${JSON.stringify(measured)}\n`);
     return 0;
   }
+  if (tools === undefined) throw new TypeError('run it by npm run bench -- metastore');
   const work = mkdtempSync(join(tmpdir(), 'skep-bench-metastore-'));
   const setup = { work, program: await tools.skep(), profile: values.profile };
   const bench = new Bench(clients, seconds, Number(values.rounds), values['no-snapshot']);
@@ -104,7 +105,9 @@ class SkepMetastore {
   }
 
   private async ask<T>(args: readonly string[]): Promise<T> {
-    const all = [join(root, 'bench/run.mjs'), 'metastore', '--drive', this.address, ...args];
+    // This very bundle: sources may change meanwhile.
+    const run = `import(${JSON.stringify(import.meta.url)}).then(({ main }) => main(process.argv.slice(1)))`;
+    const all = ['--input-type=module', '-e', run, '--', '--drive', this.address, ...args];
     const { stdout } = await promisify(execFile)(process.execPath, all, { maxBuffer: 1 << 28 });
     return JSON.parse(stdout);
   }

@@ -1,0 +1,59 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { openHome } from '../../apps/cli/src/home.js';
+
+/** What the table is made of: changing it makes a new one. */
+export interface Shape {
+  readonly rows: number;
+  readonly deltas: number;
+  /** Statements, each of which deletes half a hundredth of the rows, from every delta. */
+  readonly deletes: number;
+}
+
+/** Some 100 MB. */
+export const FULL: Shape = { rows: 2_000_000, deltas: 40, deletes: 10 };
+
+export const COLUMNS = 'id bigint, x bigint, v string, wide string';
+
+/** The table's folder, made once by statements of skep and kept. Write ids are 1 to deltas + deletes. */
+export async function preparedTable(cache: string, shape: Shape): Promise<string> {
+  const folder = join(cache, `compaction-${shape.rows}-${shape.deltas}-${shape.deletes}`);
+  if (existsSync(folder)) return folder;
+  const path = `${folder}.making`;
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { recursive: true });
+  const home = await openHome({ path, hiveconf: { 'hive.compactor.initiator.on': 'false' } });
+  const start = performance.now();
+  try {
+    const session = home.newSession();
+    const run = async (statement: string): Promise<void> => {
+      const { batches } = await session.execute(statement);
+      if (batches !== undefined) for await (const _ of batches);
+    };
+    await run(`create table t (${COLUMNS}) stored as orc tblproperties ('transactional'='true')`);
+    const each = shape.rows / shape.deltas;
+    for (let i = 0; i < shape.deltas; i++) {
+      const id = `(${i * each} + n)`;
+      await run(
+        `insert into t select ${id}, (${id} * 7919) % 1000003, concat('row ', ${id} * 31 % ${shape.rows}),
+           concat(md5(cast(${id} as string)), md5(cast(-${id} as string)))
+         from (select posexplode(split(space(${each - 1}), ' ')) as (n, s)) numbers`,
+      );
+    }
+    for (let i = 0; i < shape.deletes; i++) await run(`delete from t where id % 200 = ${i}`);
+    cpSync(join(home.warehouse, 't'), `${path}.t`, { recursive: true });
+  } finally {
+    await home.close();
+  }
+  renameSync(`${path}.t`, folder);
+  rmSync(path, { recursive: true, force: true });
+  const seconds = ((performance.now() - start) / 1000).toFixed(0);
+  process.stderr.write(`  made ${(bytesOf(folder) / 1e6).toFixed(0)} MB in ${seconds} s\n`);
+  return folder;
+}
+
+/** Of all files below. */
+export function bytesOf(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
