@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { addClientFlags, type ClientFlags, connectOptions, withUser } from './commands/client-flags.js';
 import { errorLine, errorStack, UsageError } from './error-line.js';
-import { type CliIo, type CliSession, processIo } from './io.js';
+import { type CliIo, type CliSession, type HomeOptions, processIo } from './io.js';
 import { homeLogger, plainLogger } from './log-file.js';
 import { OUTPUT_FORMATS, type OutputFormat } from './output/rows.js';
 import { type RunOptions, readScript, ScriptRunner } from './run-script.js';
@@ -36,6 +36,7 @@ Examples:
   skep dump .skep/warehouse/emp                what is in the bucket files of a table
   skep read .skep/warehouse/emp                the rows of a table's folder, without a metastore
   skep config hive.txn.timeout                 what a parameter means
+  skep why txn 42                              why it is open, waits, or was aborted
   skep metastore --db sqlite:.skep/metastore.db                     the services for other processes, over gRPC
   skep compactor --metastore HOST:PORT                              compactions for that metastore
   skep --metastore HOST:PORT -e "show compactions"                  statements on it`;
@@ -168,6 +169,23 @@ function addCommands(program: Command, io: CliIo, exit: (code: number) => void):
       exit(code);
     });
   program
+    .command('why <subject> <name> [partition]')
+    .description(
+      'who or what a transaction, lock, compaction or table waits for, was ended by or is refused for, since when',
+    )
+    .addHelpText('after', '\nWrite: why txn N, why lock N, why compaction N, why table DB.TABLE [K=V/K2=V2].')
+    .action(async (subject: string, name: string, partition: string | undefined) => {
+      const { explainWhy, subjectOf } = await import('./commands/why.js');
+      const { openHomeOrMetastore } = await import('./open-home.js');
+      const asked = subjectOf(subject);
+      const home = await openHomeOrMetastore(homeOptions(io, program.opts<ShellOptions>(), false));
+      try {
+        await explainWhy(io, home.services, asked, name, partition);
+      } finally {
+        await home.close();
+      }
+    });
+  program
     .command('config [name]')
     .description('what a parameter means')
     .option('--list', 'every parameter with its default')
@@ -180,24 +198,28 @@ function addCommands(program: Command, io: CliIo, exit: (code: number) => void):
 const formatOf = (io: CliIo, options: ShellOptions): OutputFormat =>
   options.format ?? (io.stdout.isTTY === true ? 'table' : 'tsv');
 
-async function runStatements(io: CliIo, options: ShellOptions): Promise<number> {
-  const scripts = scriptsOf(io, options);
-  const interactive = scripts === undefined;
+function homeOptions(io: CliIo, options: ShellOptions, backgroundCompaction: boolean): HomeOptions {
   const warehouse = options.warehouse ?? options.hiveconf?.[WAREHOUSE_DIR];
   const notice = (message: string) => {
     io.stderr.write(`${message}\n`);
   };
-  const home = await io.openHome({
+  return {
     ...(options.metastore === undefined ? {} : { metastore: options.metastore }),
     connect: connectOptions(options, io.env),
     ...(warehouse === undefined ? {} : { warehouse }),
     hiveconf: options.hiveconf ?? {},
     hivevar: { ...options.hivevar, ...options.define },
     env: withUser(io.env, options.user),
-    backgroundCompaction: true,
+    backgroundCompaction,
     log: options.verbose === true ? plainLogger(notice) : homeLogger(resolve(homePath(io), 'skep.log')),
     notice,
-  });
+  };
+}
+
+async function runStatements(io: CliIo, options: ShellOptions): Promise<number> {
+  const scripts = scriptsOf(io, options);
+  const interactive = scripts === undefined;
+  const home = await io.openHome(homeOptions(io, options, true));
   try {
     const session = await home.newSession();
     const { force = false, verbose = false } = options;

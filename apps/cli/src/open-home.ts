@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Services } from '@skep/sql';
 import { localFileSystem } from '@skep/storage';
 import { quietGrpc } from './commands/client-flags.js';
 import { homePath, loadConfiguration } from './configuration.js';
@@ -8,7 +9,7 @@ import type { CliHome, HomeOptions } from './io.js';
 import { metastoreAddresses } from './metastore-address.js';
 
 /** The embedded home, or a metastore that is elsewhere: as the options, the environment or hive-site.xml say. */
-export async function openHomeOrMetastore(options: HomeOptions): Promise<CliHome> {
+export async function openHomeOrMetastore(options: HomeOptions): Promise<CliHome & { readonly services: Services }> {
   const { env, warehouse, hiveconf, hivevar, notice } = options;
   const fs = localFileSystem();
   const notes: string[] = [];
