@@ -36,6 +36,8 @@ export interface Decompressed {
   readonly chunkTargets: readonly number[];
   /** Offset in the range behind the last whole chunk. */
   readonly end: number;
+  /** `bytes` are memory of this stream alone, which may be kept and written to: no scratch, and not those of the range. */
+  readonly isOwn: boolean;
 }
 
 /** What went before a range: the chunks in front of it, already decompressed, with offsets from the first of them. */
@@ -44,7 +46,7 @@ export type Carried = Decompressed;
 /** The whole of a range of a stream, which begins at a chunk, behind `before`. */
 export function decompressRange(range: Uint8Array, context: ChunkContext, before?: Carried): Decompressed {
   const { codec, blockSize } = context;
-  if (codec === undefined) return { bytes: range, chunkStarts: [], chunkTargets: [], end: range.length };
+  if (codec === undefined) return { bytes: range, chunkStarts: [], chunkTargets: [], end: range.length, isOwn: false };
   const first = before?.end ?? 0;
   const joined = new Joined(context.scratch);
   if (before !== undefined) joined.append(before.bytes, before.bytes.length);
@@ -80,11 +82,12 @@ export function decompressRange(range: Uint8Array, context: ChunkContext, before
     if (joined.length + bytes.length > LARGEST_STREAM) throw corrupt('the stream holds 2 GiB or more');
     at = start + length;
     const whole = at === range.length && chunkStarts.length === 1 && (header & 1) === 1;
-    if (whole) return { bytes, chunkStarts, chunkTargets, end: first + at };
+    if (whole) return { bytes, chunkStarts, chunkTargets, end: first + at, isOwn: false };
     // As if the rest were as compressible as this.
     joined.append(bytes, Math.ceil(((range.length - at) * bytes.length) / Math.max(1, length)));
   }
-  return { bytes: joined.bytes(), chunkStarts, chunkTargets, end: first + at };
+  const isOwn = context.scratch === undefined;
+  return { bytes: joined.bytes(), chunkStarts, chunkTargets, end: first + at, isOwn };
 }
 
 /** The chunks from one of them on, by its offset in the range; undefined when no chunk starts there. Copied: the rest can go. */
@@ -97,6 +100,7 @@ export function carryFrom({ bytes, chunkStarts, chunkTargets, end }: Decompresse
     chunkStarts: chunkStarts.slice(chunk).map((at) => at - start),
     chunkTargets: chunkTargets.slice(chunk).map((at) => at - target),
     end: end - start,
+    isOwn: true,
   };
 }
 

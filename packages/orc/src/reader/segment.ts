@@ -6,7 +6,7 @@ import {
   decompressRange,
 } from '../compression/chunks.js';
 import type { Scratch } from '../compression/scratch.js';
-import { columnName, type TypeDescription } from '../type-description.js';
+import { columnById, columnName, type TypeDescription } from '../type-description.js';
 import { nullVector } from '../vector/constant.js';
 import { type ColumnReader, isDecimal64, leafReader, type StripeContext } from './columns/column-reader.js';
 import type { ColumnSource, OpenStream } from './columns/column-streams.js';
@@ -161,13 +161,11 @@ function decrypted(stripe: OpenStripe, plan: PlannedStream, bytes: Uint8Array): 
   return decrypt === undefined ? bytes : decrypt(bytes, missingRange(stripe, plan).start - offset);
 }
 
-/** Whether vectors are views of the stream's bytes: direct text. (That of a dictionary is copied.) */
-function keepsBytes({ layout }: OpenStripe, { kind, column }: StreamInformation): boolean {
-  return (
-    kind === StreamKind.data &&
-    !layout.columns[column].dictionary &&
-    layout.columns[column].streams.has(StreamKind.length)
-  );
+/** Whether vectors are views of the stream's bytes: direct text (that of a dictionary is copied), float and double. */
+function keepsBytes({ layout, schema }: OpenStripe, { kind, column }: StreamInformation): boolean {
+  if (kind !== StreamKind.data || layout.columns[column].dictionary) return false;
+  const type = columnById(schema, column)?.kind;
+  return layout.columns[column].streams.has(StreamKind.length) || type === 'float' || type === 'double';
 }
 
 function openStream(
@@ -198,7 +196,8 @@ function openStream(
   if (next !== undefined && chunks !== undefined) stripe.carried.set(stream, { start: next.chunk, chunks });
   else stripe.carried.delete(stream);
   const at = startIn(decompressed, position, rangeStart);
-  return { bytes: decompressed.bytes, at, skipValues: position.skipValues, skipBits: position.skipBits, name };
+  const { isOwn } = decompressed;
+  return { bytes: decompressed.bytes, isOwn, at, skipValues: position.skipValues, skipBits: position.skipBits, name };
 }
 
 /** The place in the decompressed range; a position that is not in it fails when the decoder is made. */

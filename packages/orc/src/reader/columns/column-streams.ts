@@ -10,6 +10,8 @@ import { type ColumnLayout, STREAM_NAMES, StreamKind } from '../stripe.js';
 /** Decompressed bytes of a stream and the place in them where reading starts. */
 export interface OpenStream {
   readonly bytes: Uint8Array;
+  /** See Decompressed.isOwn. */
+  readonly isOwn: boolean;
   readonly at: number;
   readonly skipValues: number;
   readonly skipBits: number;
@@ -64,6 +66,7 @@ export function openOrEmpty(source: ColumnSource, kind: number): OpenStream {
   return (
     source.open(kind) ?? {
       bytes: new Uint8Array(0),
+      isOwn: false,
       at: 0,
       skipValues: 0,
       skipBits: 0,

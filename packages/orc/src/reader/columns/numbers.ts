@@ -94,6 +94,15 @@ export function floatReader(source: ColumnSource, kind: 'float' | 'double'): Col
       throw corruptStream(stream, `${wanted} bytes needed at ${at}, the stream has ${stream.bytes.length}`);
     }
     const base = { length: rows.length, validity: rows.validity };
+    const from = stream.bytes.byteOffset + at;
+    if (stream.isOwn && rows.count === rows.length && from % width === 0) {
+      // The stream's memory becomes the vectors': nothing else looks at it.
+      at += wanted;
+      const shared = stream.bytes.buffer as ArrayBuffer;
+      return kind === 'float'
+        ? { ...base, kind, values: new Float32Array(shared, from, rows.length) }
+        : { ...base, kind, values: new Float64Array(shared, from, rows.length) };
+    }
     const buffer = unfilled(rows.length * width);
     const bytes = new Uint8Array(buffer);
     bytes.set(stream.bytes.subarray(at, at + wanted));
