@@ -5,6 +5,7 @@ import { dependentsOf } from './hive-tables.js';
 import { insertParameters, nextIds, type Parameters } from './rows.js';
 import { replaceParameters } from './storage-descriptor.js';
 import { dropTableRows } from './tables.js';
+import { isValidName } from './valid-name.js';
 
 interface DatabaseRow {
   DB_ID: bigint;
@@ -50,7 +51,7 @@ export async function requireDatabase(tx: Tx, name: string): Promise<{ id: bigin
 
 /** As Hive (MetaStoreUtils.validateName): letters, digits, underscores. */
 function checkName(name: string): string {
-  if (!/^[\w]+$/.test(name)) throw new InvalidObjectError(`${name} is not a valid database name`);
+  if (!isValidName(name)) throw new InvalidObjectError(`${name} is not a valid database name`);
   return name.toLowerCase();
 }
 

@@ -20,6 +20,7 @@ import {
   sameColumns,
   updateDescriptor,
 } from './storage-descriptor.js';
+import { isValidName } from './valid-name.js';
 
 interface TableRow {
   TBL_ID: bigint;
@@ -145,7 +146,7 @@ export async function requireTable(tx: Tx, db: string, name: string): Promise<St
 
 /** Names are Hive's (MetaStoreUtils.validateName), columns are there once. */
 function checkTable(table: Table): void {
-  if (!/^[\w]+$/.test(table.name)) throw new InvalidObjectError(`${table.name} is not a valid object name`);
+  if (!isValidName(table.name)) throw new InvalidObjectError(`${table.name} is not a valid object name`);
   const seen = new Set<string>();
   for (const { name } of [...(table.sd?.columns ?? []), ...table.partitionKeys]) {
     const lower = name.toLowerCase();

@@ -42,7 +42,13 @@ function parseColumnConstraintType(cursor: Cursor): WithoutState<ColumnConstrain
   if (cursor.accept('not', 'null')) return { kind: 'not-null' };
   if (cursor.accept('unique')) return { kind: 'unique' };
   if (cursor.accept('primary', 'key')) return { kind: 'primary-key' };
-  if (cursor.accept('default')) return { kind: 'default', value: parseExpression(cursor) };
+  if (cursor.accept('default')) {
+    // A constant, a CAST or a function's call.
+    if (cursor.at('(')) cursor.fail(RULE);
+    const value = parseExpression(cursor);
+    if (value.kind === 'column') cursor.fail('function identifier');
+    return { kind: 'default', value };
+  }
   if (cursor.at('check', '(')) return { kind: 'check', expression: parseCheck(cursor) };
   if (!cursor.accept('references')) return undefined;
   const table = cursor.tableName();

@@ -1,7 +1,7 @@
 import { Constraint_Kind, type FieldSchema, type Table } from '@skep/rpc';
 import type { AlterTableAction } from '../parse/ast.js';
 import { columnType } from './column-type.js';
-import { MetaError, SemanticError } from './errors.js';
+import { SemanticError } from './errors.js';
 import { isFullAcid } from './lock-plan.js';
 import { checkTypeChange } from './type-change.js';
 
@@ -44,7 +44,6 @@ export function changeColumn(table: Table, action: Extract<AlterTableAction, { k
   if (column.name !== oldName && [...columns, ...table.partitionKeys].some((c) => c.name === column.name)) {
     throw new SemanticError(10036, `Duplicate column name: ${column.name}`);
   }
-  checkTypeChange(columns[at], column, table);
   const rest = columns.filter((_, i) => i !== at);
   let to = at;
   if (action.placement === 'first') to = 0;
@@ -57,10 +56,12 @@ export function changeColumn(table: Table, action: Extract<AlterTableAction, { k
       });
   }
   if (to !== at && isFullAcid(table)) {
-    throw new MetaError(
+    throw new SemanticError(
+      10311,
       `Reordering columns is not supported for table ${table.database}.${table.name}. SerDe may be incompatible`,
     );
   }
+  checkTypeChange(columns[at], column, table);
   setColumns(table, [...rest.slice(0, to), column, ...rest.slice(to)]);
   if (table.sd !== undefined && column.name !== oldName) {
     table.sd.bucketColumns = table.sd.bucketColumns.map((name) => (name === oldName ? column.name : name));

@@ -2,10 +2,11 @@ import { LockType, type Partition, Table } from '@skep/rpc';
 import type { AlterTableAction, AlterTableStatement } from '../parse/ast.js';
 import { changeColumn, columnsOf, refuseDroppedColumns, refuseRepeated, setColumns } from './alter-columns.js';
 import { apply, renamed, touched } from './alter-rename.js';
+import { columnType } from './column-type.js';
 import { compactStatement } from './compact-statement.js';
 import { resolveTable, type SessionContext, toRecord } from './context.js';
 import { convertToAcid } from './convert-table.js';
-import { constraintOf, fieldOf } from './create-table.js';
+import { checkCondition, constraintOf, fieldOf } from './create-table.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
 import { exchangePartition } from './exchange-partition.js';
 import { resolveFormat } from './file-format.js';
@@ -90,6 +91,7 @@ async function changeTable(
             await transaction.writeIdOf(before.database, before.name);
           }
           await apply(context, before, after);
+          if ('cascade' in action && action.cascade) await cascade(context, after);
           return done;
         },
       };
@@ -190,6 +192,12 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
       return setSerdeProperties(context, after, {}, action.keys);
     case 'set-file-format': {
       const format = resolveFormat(action.storage, undefined, 'TextFile');
+      if (isFullAcid(before) && format.inputFormat !== before.sd?.inputFormat) {
+        throw new SemanticError(
+          10310,
+          `Changing file format (from ORC) is not supported for table ${before.database}.${before.name}`,
+        );
+      }
       if (after.sd !== undefined) {
         after.sd.inputFormat = format.inputFormat;
         after.sd.outputFormat = format.outputFormat;
@@ -218,6 +226,18 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
       const columns = 'columns' in action.constraint ? action.constraint.columns.map((c) => c.name.toLowerCase()) : [];
       const name = `${before.database}.${before.name}`;
       const now = context.services.clock.now();
+      if (action.constraint.kind === 'check') {
+        await checkCondition(
+          context,
+          action.constraint.expression,
+          [...columnsOf(before), ...before.partitionKeys],
+          text,
+        );
+      }
+      const given = action.constraint.name?.name.toLowerCase();
+      if (before.constraints.some((constraint) => constraint.name === given)) {
+        throw new MetaError(`InvalidObjectException(message:Constraint name already exists: ${name}.${given})`);
+      }
       after.constraints = [
         ...before.constraints,
         constraintOf(action.constraint, columns, name, before.constraints.length, text, now),
@@ -234,6 +254,23 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
       }
       return after;
     }
+    case 'partition-column': {
+      const name = action.column.name.toLowerCase();
+      const key = after.partitionKeys.find((candidate) => candidate.name === name);
+      if (key === undefined) {
+        throw new SemanticError(10002, `Invalid column reference '${action.column.name}'`, {
+          position: action.column.position,
+        });
+      }
+      key.type = columnType(action.type);
+      return touched(context, after);
+    }
+    case 'archive':
+    case 'unarchive':
+      throw new SemanticError(
+        10107,
+        'Archiving methods are currently disabled. Please see the Hive wiki for more information about enabling archiving',
+      );
     case 'set-owner':
       after.owner = action.owner.name.name;
       after.ownerType = action.owner.type.toUpperCase();
@@ -288,6 +325,23 @@ function reclustered(context: SessionContext, table: Table, action: AlterTableAc
   return touched(context, table);
 }
 
+/** CASCADE: the partitions get the table's columns too. */
+async function cascade(context: SessionContext, table: Table): Promise<void> {
+  const { database, name, partitionKeys } = table;
+  if (partitionKeys.length === 0) return;
+  const { catalog } = context.services;
+  const { partitions } = await catalog.getPartitions({ database, table: name, names: [] });
+  await catalog.alterPartitions({
+    database,
+    table: name,
+    names: partitions.map((partition) => nameOf(table, partition.values)),
+    partitions: partitions.map((partition) => ({
+      ...partition,
+      sd: partition.sd && { ...partition.sd, columns: columnsOf(table) },
+    })),
+  });
+}
+
 async function changePartition(
   context: SessionContext,
   table: Table,
@@ -299,6 +353,23 @@ async function changePartition(
     case 'set-location':
       if (after.sd) after.sd.location = action.location;
       break;
+    case 'add-columns':
+    case 'replace-columns':
+    case 'change-column': {
+      // A partition's own list of columns: the table's as they were when it was made, unless it is changed.
+      const view = Table.fromPartial({ ...table, sd: partition.sd, constraints: [] });
+      if (action.kind === 'change-column') changeColumn(view, action);
+      else {
+        const columns = action.columns.map(fieldOf);
+        if (action.kind === 'add-columns') refuseRepeated(view, columns);
+        else if (isFullAcid(table)) refuseDroppedColumns(view, columns);
+        setColumns(view, action.kind === 'add-columns' ? [...columnsOf(view), ...columns] : columns);
+      }
+      if (after.sd) after.sd.columns = columnsOf(view);
+      const { last_modified_by, last_modified_time, transient_lastDdlTime } = touched(context, view).parameters;
+      Object.assign(after.parameters, { last_modified_by, last_modified_time, transient_lastDdlTime });
+      break;
+    }
     case 'set-properties':
     case 'update-statistics':
       after.parameters = { ...after.parameters, ...toRecord(action.properties) };

@@ -1,3 +1,4 @@
+import { SkepError } from '@skep/core';
 import { type Constraint, Constraint_Kind, type FieldSchema, LockType, StorageDescriptor, Table } from '@skep/rpc';
 import type {
   ColumnConstraint,
@@ -7,8 +8,8 @@ import type {
   Identifier,
   TableConstraint,
 } from '../parse/ast.js';
-import { printType } from '../parse/index.js';
-import { item, selectQuery } from './ast-builders.js';
+import { parseTypeText, printType } from '../parse/index.js';
+import { castTo, item, selectQuery, subquery } from './ast-builders.js';
 import { columnType } from './column-type.js';
 import {
   databaseLocationOf,
@@ -122,6 +123,7 @@ export async function defineTable(
   const own = (columns ?? statement.columns.map(fieldOf)).filter((c) => !partitionKeys.some((k) => k.name === c.name));
   checkColumns(own, partitionKeys, statement);
   await checkDefaults(context, statement, text);
+  await checkChecks(context, statement, [...own, ...partitionKeys], text);
   if (own.length === 0) throw new SemanticError(10004, 'at least one column must be specified for the table');
   const parameters = toRecord(statement.properties);
   if (statement.comment !== undefined) parameters.comment = statement.comment;
@@ -144,10 +146,7 @@ export async function defineTable(
       location,
       inputFormat: format.inputFormat,
       outputFormat: format.outputFormat,
-      serde: {
-        serializationLib: format.serde,
-        parameters: { 'serialization.format': '1', ...format.serdeParameters },
-      },
+      serde: { serializationLib: format.serde, parameters: format.serdeParameters },
       numBuckets: statement.clusteredBy?.buckets ?? -1,
       bucketColumns: statement.clusteredBy?.columns.map((c) => c.name.toLowerCase()) ?? [],
       sortColumns: statement.clusteredBy?.sortedBy.map((s) => ({
@@ -164,6 +163,9 @@ export async function defineTable(
     }
   }
   table.parameters = { ...validateTransactional(table), ...initialStatistics(context, table) };
+  if (table.sd?.serde !== undefined && !isTransactional(table)) {
+    table.sd.serde.parameters = { 'serialization.format': '1', ...format.serdeParameters };
+  }
   forgetFalse(table);
   validateManaged(context, table);
   return table;
@@ -223,10 +225,62 @@ function initialStatistics(context: SessionContext, table: Table): Record<string
   };
 }
 
+/** A CHECK must be a condition on the table's columns. */
+async function checkChecks(
+  context: SessionContext,
+  statement: CreateTableStatement,
+  columns: readonly FieldSchema[],
+  text: string,
+): Promise<void> {
+  const constraints = [...statement.columns.map((column) => column.constraint), ...statement.constraints];
+  for (const constraint of constraints) {
+    if (constraint?.kind === 'check') await checkCondition(context, constraint.expression, columns, text);
+  }
+}
+
+/** Hive's 10326 unless the expression is a boolean of these columns, without subqueries. */
+export async function checkCondition(
+  context: SessionContext,
+  check: Expression,
+  columns: readonly FieldSchema[],
+  text: string,
+): Promise<void> {
+  const { position } = check;
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new SemanticError(
+      10326,
+      `Invalid Constraint syntax Invalid CHECK constraint expression: ${quotedColumns(text, check)}. Invalid Constraint syntax ${why}: ${quotedColumns(text, check)}`,
+      { position, cause },
+    );
+  };
+  if (hasSubquery(check)) refuse('Subqueries are not allowed in Check Constraints');
+  const nulls = columns.map(({ name, type }) => item(castTo({ kind: 'null', position }, parseTypeText(type)), name));
+  const row = subquery(
+    selectQuery(nulls, undefined, undefined, position),
+    '_row',
+    columns.map(({ name }) => name),
+  );
+  const query = selectQuery([item(check, '_check')], row, undefined, position);
+  try {
+    const [{ type }] = (await analyzeInSession(context, query, text)).columns;
+    if (type === 'boolean') return;
+    refuse(`Only boolean type is supported for CHECK constraint, found ${type}`);
+  } catch (error) {
+    if (!(error instanceof SkepError) || error.code !== 'SEMANTIC_ERROR' || error.hiveCode === 10326) throw error;
+    refuse(`Invalid type for CHECK constraint (${error.message})`, error);
+  }
+}
+
+function hasSubquery(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false;
+  if (Array.isArray(node)) return node.some(hasSubquery);
+  return ('kind' in node && node.kind === 'query') || Object.values(node).some(hasSubquery);
+}
+
 /** A DEFAULT must have its column's very type, as Hive demands (text may default char and varchar). */
 async function checkDefaults(context: SessionContext, statement: CreateTableStatement, text: string): Promise<void> {
   for (const { type, constraint } of statement.columns) {
-    if (constraint?.kind !== 'default' || constraint.value.kind === 'null') continue;
+    if (constraint?.kind !== 'default') continue;
     const { position } = constraint.value;
     const query = selectQuery([item(constraint.value, '_default')], undefined, undefined, position);
     const [found] = (await analyzeInSession(context, query, text)).columns;
@@ -339,6 +393,18 @@ function constraintsOf(
   for (const constraint of statement.constraints) {
     add(constraint, 'columns' in constraint ? constraint.columns.map((c) => c.name.toLowerCase()) : []);
   }
+  if (all.filter(({ kind }) => kind === Constraint_Kind.KIND_PRIMARY_KEY).length > 1) {
+    throw new SemanticError(
+      10332,
+      'Invalid constraint definition Cannot exist more than one primary key definition for the same table',
+    );
+  }
+  if (statement.external && all.some(({ enable, validate }) => enable || validate)) {
+    throw new SemanticError(
+      10326,
+      'Invalid Constraint syntax Constraints are disallowed with External tables. Only RELY is allowed.',
+    );
+  }
   return all;
 }
 
@@ -363,7 +429,7 @@ export function constraintOf(
 ): Constraint {
   const [kind, prefix] = constraintKinds[constraint.kind];
   const isKey = constraint.kind === 'primary-key' || constraint.kind === 'foreign-key' || constraint.kind === 'unique';
-  const enable = constraint.enable ?? !isKey;
+  const enable = constraint.enable ?? true;
   if (isKey && enable) {
     throw new SemanticError(
       10326,
@@ -398,7 +464,8 @@ export function constraintOf(
     expression,
     enable,
     validate: false,
-    rely: constraint.rely ?? true,
+    // DISABLE without RELY is nothing that anybody may believe.
+    rely: constraint.rely ?? enable,
     ...parent,
   };
 }
@@ -406,7 +473,7 @@ export function constraintOf(
 const sourceText = (text: string, node: { position: { start: number; end: number } }): string =>
   text.slice(node.position.start, node.position.end);
 
-/** A CHECK as Hive keeps it: in parentheses, column names in backticks. */
+/** A CHECK as Hive keeps it: column names in backticks. */
 function quotedColumns(text: string, check: Expression): string {
   const names: { start: number; end: number; name: string }[] = [];
   const visit = (node: unknown): void => {
@@ -432,7 +499,7 @@ function quotedColumns(text: string, check: Expression): string {
     at = end;
   }
   quoted += text.slice(at, check.position.end);
-  return /^\(.*\)$/s.test(quoted) ? quoted : `(${quoted})`;
+  return quoted;
 }
 
 /** A number out of a name, as Hive puts one into generated constraint names; its value carries no meaning. */

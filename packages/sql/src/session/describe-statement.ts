@@ -18,7 +18,7 @@ export async function describe(context: SessionContext, statement: DescribeTable
     return describeColumn((await withLiveStatistics(context, table)).table, statement);
   const partition =
     statement.partition === undefined ? undefined : await requirePartition(context, table, statement.partition);
-  if (statement.style === undefined) return textResult(columns, describeTable(table), { padded: true });
+  if (statement.style === undefined) return textResult(columns, describeTable(table, partition), { padded: true });
   const live = await withLiveStatistics(context, table, partition);
   const rows: DescribeRow[] =
     statement.style === 'formatted'

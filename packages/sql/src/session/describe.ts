@@ -20,8 +20,8 @@ const columnHeader: DescribeRow = [`# ${pad('col_name')}`, pad('data_type'), pad
 const columnRow = (column: FieldSchema): DescribeRow => [pad(column.name), pad(column.type), pad(column.comment ?? '')];
 
 /** DESCRIBE t: all columns, the partition columns once more below (org.apache.hadoop.hive.ql.ddl.table.info.desc). */
-export function describeTable(table: Table): DescribeRow[] {
-  const rows = [...(table.sd?.columns ?? []), ...table.partitionKeys].map(columnRow);
+export function describeTable(table: Table, partition?: Partition): DescribeRow[] {
+  const rows = [...((partition?.sd ?? table.sd)?.columns ?? []), ...table.partitionKeys].map(columnRow);
   return table.partitionKeys.length === 0 ? rows : [...rows, ...partitionInformation(table)];
 }
 
@@ -150,11 +150,15 @@ const constraintTitles: readonly (readonly [Constraint_Kind, string])[] = [
   [Constraint_Kind.KIND_CHECK, '# Check Constraints'],
 ];
 
+/** Hive shows the constraints that somebody heeds: those that are enforced, or may be relied on. */
+export const isShown = ({ enable, rely }: Constraint): boolean => enable || rely;
+
 function constraintDetails(table: Table): DescribeRow[] {
-  if (table.constraints.length === 0) return [];
+  const shown = table.constraints.filter(isShown);
+  if (shown.length === 0) return [];
   const rows: DescribeRow[] = [blank, heading('# Constraints')];
   for (const [kind, title] of constraintTitles) {
-    const ofKind = table.constraints.filter((constraint) => constraint.kind === kind);
+    const ofKind = shown.filter((constraint) => constraint.kind === kind);
     if (ofKind.length === 0) continue;
     rows.push(blank, heading(title), field('Table:', `${table.database}.${table.name}`));
     for (const constraint of ofKind)
@@ -172,7 +176,13 @@ function constraintColumns(constraint: Constraint): DescribeRow[] {
         ' ',
       ]);
     case Constraint_Kind.KIND_CHECK:
-      return [[pad(`Column Name:${constraint.columns.join(',')}`), pad(`Check Value:${constraint.expression}`), ' ']];
+      return [
+        [
+          pad(`Column Name:${constraint.columns.length === 0 ? 'null' : constraint.columns.join(',')}`),
+          pad(`Check Value:${constraint.expression}`),
+          ' ',
+        ],
+      ];
     case Constraint_Kind.KIND_FOREIGN_KEY:
       return constraint.columns.map((c, i) => [
         pad(`Parent Column Name:${constraint.parentTable}.${constraint.parentColumns[i]}`),

@@ -97,6 +97,21 @@ export function checkColumnCount(shape: InsertShape, target: InsertTable, count:
   );
 }
 
+/** A NULL without a type is no array, map or struct (10044). */
+export function refuseNestedNull(
+  shape: InsertShape,
+  target: InsertTable,
+  columns: readonly { readonly type: string }[],
+): void {
+  const at = shape.given.findIndex(({ type }, i) => columns[i].type === 'void' && /^(array|map|struct)</.test(type));
+  if (at < 0) return;
+  throw new SemanticError(
+    10044,
+    `Line ${target.table.position.line}:${target.table.position.column} Cannot insert into target table because column number/types are different '${shape.table.name}': Cannot convert column ${at} from void to ${shape.given[at].type}.`,
+    { position: target.table.position },
+  );
+}
+
 /** VALUES with each DEFAULT replaced by its column's default; other sources come back as they are. */
 export function resolveDefaults(shape: InsertShape, query: Query): Query {
   if (query.body.kind !== 'values' || !query.body.rows.some((row) => row.some((value) => value.kind === 'default')))

@@ -1,5 +1,5 @@
 import { Constraint_Kind, type StorageDescriptor, type Table } from '@skep/rpc';
-import { shownParameters, sortedEntries } from './describe.js';
+import { isShown, shownParameters, sortedEntries } from './describe.js';
 import { skewedOf } from './skewed.js';
 
 /** Parameters that the metastore keeps for itself (org.apache.hadoop.hive.ql.ddl.table.create.show). */
@@ -84,7 +84,8 @@ function propertyLines(entries: readonly (readonly [string, string])[], end: str
 function constraintLines(table: Table): string[] {
   const name = `\`${table.database}\`.\`${table.name}\``;
   const typeOf = (column: string) => table.sd?.columns.find((c) => c.name === column)?.type ?? '';
-  const ofKind = (kind: Constraint_Kind) => table.constraints.filter((constraint) => constraint.kind === kind);
+  const ofKind = (kind: Constraint_Kind) =>
+    table.constraints.filter((constraint) => constraint.kind === kind && isShown(constraint));
   const list = (columns: readonly string[]) => columns.map((c) => `\`${c}\``).join(',');
   const state = (c: { enable: boolean; validate: boolean; rely: boolean }) =>
     `${c.enable ? 'ENABLE' : 'DISABLE'} ${c.validate ? 'VALIDATE' : 'NOVALIDATE'} ${c.rely ? 'RELY' : 'NORELY'}`;
@@ -94,7 +95,10 @@ function constraintLines(table: Table): string[] {
     ),
     ...ofKind(Constraint_Kind.KIND_FOREIGN_KEY).map(
       (c) =>
-        `ALTER TABLE ${name} ADD CONSTRAINT \`${c.name}\` FOREIGN KEY (${list(c.columns)}) REFERENCES ${c.parentTable}(${list(c.parentColumns)}) ${state(c)};`,
+        `ALTER TABLE ${name} ADD CONSTRAINT \`${c.name}\` FOREIGN KEY (${list(c.columns)}) REFERENCES ${c.parentTable
+          .split('.')
+          .map((part) => `\`${part}\``)
+          .join('.')}(${list(c.parentColumns)}) ${state(c)};`,
     ),
     ...ofKind(Constraint_Kind.KIND_UNIQUE).map(
       (c) => `ALTER TABLE ${name} ADD CONSTRAINT \`${c.name}\` UNIQUE (${list(c.columns)}) ${state(c)};`,
@@ -104,7 +108,7 @@ function constraintLines(table: Table): string[] {
         `ALTER TABLE ${name} CHANGE COLUMN \`${c.columns[0]}\` \`${c.columns[0]}\` ${typeOf(c.columns[0])} CONSTRAINT \`${c.name}\` DEFAULT ${c.expression} ${state(c)};`,
     ),
     ...ofKind(Constraint_Kind.KIND_CHECK).map(
-      (c) => `ALTER TABLE ${name} ADD CONSTRAINT \`${c.name}\` CHECK ${c.expression} ${state(c)};`,
+      (c) => `ALTER TABLE ${name} ADD CONSTRAINT \`${c.name}\` CHECK (${c.expression}) ${state(c)};`,
     ),
     ...ofKind(Constraint_Kind.KIND_NOT_NULL).map(
       (c) =>

@@ -18,7 +18,6 @@ export function isCompatibleTypeChange(from: string, to: string): boolean {
   if (['array', 'map', 'uniontype'].includes(a) || ['struct', 'array', 'map', 'uniontype'].includes(b)) return a === b;
   if (a === 'void') return true;
   if (text.includes(b)) return a !== 'binary';
-  if (text.includes(a)) return b === 'double' || b === 'decimal';
   if (a === 'date' && b === 'timestamp') return true;
   const [i, j] = [numeric.indexOf(a), numeric.indexOf(b)];
   return i >= 0 && j >= 0 && i <= j;
