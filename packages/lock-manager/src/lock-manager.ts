@@ -230,7 +230,8 @@ function deadlockOf({ deadlock }: Verdict): string | undefined {
 /** Why a blocked request is refused instead of left waiting; undefined: it may wait. */
 function refusalOf(request: LockRequest, blocked: NonNullable<Verdict['blocked']>): string | undefined {
   if (request.txnId === 0n) return undefined;
-  if (request.exclusiveCtas) {
+  // What it reads is waited for; Hive refuses then too.
+  if (request.exclusiveCtas && blocked.request.type !== LockType.LOCK_TYPE_SHARED_READ) {
     return `Failed to initiate a concurrent CTAS operation with the same table name, lockInfo : ${describeLock(blocked.by)}`;
   }
   if (request.zeroWaitRead && blocked.request.type === LockType.LOCK_TYPE_SHARED_READ) {

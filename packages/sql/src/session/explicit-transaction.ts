@@ -95,7 +95,7 @@ export class ExplicitTransaction implements OpenTransaction {
       refuseWithoutAcid(context, planned);
       this.refuseWrites(planned);
       const components = allLocks(context, planned);
-      const waited = await transaction.lock(components, lockWait(context), queryId, signal);
+      const waited = await transaction.lock(components, lockWait(context, planned), queryId, signal);
       const again = waited ? await plan(transaction) : planned;
       const isSame = !waited || signature(allLocks(context, again)) === signature(components);
       if (transaction.hasSnapshot) {

@@ -148,7 +148,10 @@ function writeLock(write: WriteEntity, settings: LockSettings): { type: LockType
     case 'merge-insert':
       return settings.xlockMergeInsert && x
         ? { type: exclWrite, operation: DataOperation.DATA_OPERATION_UPDATE }
-        : { type: x ? LockType.LOCK_TYPE_SHARED_READ : shared, operation: DataOperation.DATA_OPERATION_INSERT };
+        : {
+            type: x && !settings.locklessReads ? LockType.LOCK_TYPE_SHARED_READ : shared,
+            operation: DataOperation.DATA_OPERATION_INSERT,
+          };
     case 'insert-overwrite':
       if (!acid) return { type: exclusive, operation: DataOperation.DATA_OPERATION_UPDATE };
       return {

@@ -32,7 +32,7 @@ export async function runStatement(
       let planned = await plan(transaction);
       refuseWithoutAcid(context, planned);
       const components = allLocks(context, planned);
-      const waited = await transaction.lock(components, lockWait(context), queryId, options.signal);
+      const waited = await transaction.lock(components, lockWait(context, planned), queryId, options.signal);
       if (await isOutdated(context, transaction, components)) {
         await transaction.abort();
         continue;

@@ -11,10 +11,16 @@ let queryNumber = 1;
 export const nextQueryId = ({ services }: SessionContext): string =>
   `${services.identity.user}_${services.clock.now()}_${queryNumber++}`;
 
-export const lockWait = ({ conf }: SessionContext): LockWait => ({
-  retries: conf.getInt('hive.lock.numretries'),
-  maxSleepMs: conf.getTimeMs('hive.lock.sleep.between.retries'),
-});
+/** How the locks of a statement are waited for (DbTxnManager.acquireLocks). */
+export function lockWait({ conf }: SessionContext, { writes }: Pick<PlannedStatement, 'writes'>): LockWait {
+  const { xlockIow, xlockWrite, xlockCtas } = lockSettings(conf);
+  return {
+    retries: conf.getInt('hive.lock.numretries'),
+    maxSleepMs: conf.getTimeMs('hive.lock.sleep.between.retries'),
+    zeroWaitRead: !xlockIow || !xlockWrite,
+    exclusiveCtas: xlockCtas && writes.some(({ kind }) => kind === 'ctas'),
+  };
+}
 
 const dataWrites: ReadonlySet<WriteEntity['kind']> = new Set([
   'insert',

@@ -9,6 +9,10 @@ import type { Services } from './services.js';
 export interface LockWait {
   readonly retries: number;
   readonly maxSleepMs: number;
+  /** A read that an exclusive lock is in the way of fails at once. */
+  readonly zeroWaitRead: boolean;
+  /** A table is created by a query: another that creates the same is not waited for. */
+  readonly exclusiveCtas: boolean;
 }
 
 /** A lock was not to be had: Hive's 10307 (waited too long) or 10104 (refused at once). */
@@ -99,8 +103,8 @@ export class StatementTransaction {
       user,
       host,
       agentInfo: queryId,
-      zeroWaitRead: false,
-      exclusiveCtas: false,
+      zeroWaitRead: wait.zeroWaitRead,
+      exclusiveCtas: wait.exclusiveCtas,
     });
     if (answer.state === LockState.LOCK_STATE_ACQUIRED) return false;
     const startedMs = this.services.clock.now();

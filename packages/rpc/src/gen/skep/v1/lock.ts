@@ -211,7 +211,7 @@ export interface LockRequest {
   agentInfo: string;
   /** A SHARED_READ that would have to wait for an exclusive lock is refused (NOT_ACQUIRED) instead. */
   zeroWaitRead: boolean;
-  /** CREATE TABLE AS SELECT under hive.txn.xlock.ctas: any wait is refused. */
+  /** CREATE TABLE AS SELECT under hive.txn.xlock.ctas: a wait for the table itself is refused (what it reads is waited for). */
   exclusiveCtas: boolean;
 }
 
