@@ -2,7 +2,7 @@ import { type CompactorMeter, compactionFigures, type DeltaCounts } from '@skep/
 import type { Configuration } from '@skep/config';
 import { lockFigures } from '@skep/lock-manager';
 import type { Database } from '@skep/metadb';
-import type { FigureSource } from '@skep/telemetry';
+import type { Figure, FigureSource } from '@skep/telemetry';
 import { type TxnTotals, transactionFigures } from '@skep/txn-manager';
 import type { ServiceName } from './service-names.js';
 import type { WritesToDisabled } from './writes-to-disabled.js';
@@ -19,15 +19,52 @@ export interface FigureSources {
   readonly deltaCounts: DeltaCounts | undefined;
 }
 
+const connections: Figure = {
+  name: 'skep_database_connections',
+  help: 'Connections to the metastore database, by state.',
+  type: 'gauge',
+  labels: ['state'],
+};
+const mostConnections: Figure = {
+  name: 'skep_database_connections_max',
+  help: 'As many connections to the metastore database as there may be.',
+  type: 'gauge',
+};
+const waiting: Figure = {
+  name: 'skep_database_waiting',
+  help: 'Transactions of the metastore database that wait for a connection.',
+  type: 'gauge',
+};
+
+function databaseFigures(db: Database): FigureSource {
+  return {
+    name: 'database',
+    figures: [connections, mostConnections, waiting],
+    read: async () => {
+      const load = db.load();
+      const states = [
+        { labels: { state: 'idle' }, value: load.idle },
+        { labels: { state: 'busy' }, value: load.open - load.idle },
+      ];
+      return [
+        [connections, states],
+        [mostConnections, [{ value: load.most }]],
+        [waiting, [{ value: load.waiting }]],
+      ];
+    },
+  };
+}
+
 /** The figures of the services that live here (AcidMetricService, DeltaFilesMetricReporter). */
 export function figuresOf({ hosted, db, conf, totals, writes, meter, deltaCounts }: FigureSources): FigureSource[] {
-  if (!conf.getBoolean('metastore.acidmetrics.thread.on')) return [];
+  if (!conf.getBoolean('metastore.acidmetrics.thread.on')) return [databaseFigures(db)];
   const extended = conf.getBoolean('metastore.acidmetrics.ext.on');
   const options = {
     abortedTxnsThreshold: conf.getInt('metastore.acidmetrics.table.aborted.txns.threshold'),
     extended,
   };
   return [
+    databaseFigures(db),
     ...(totals === undefined ? [] : [transactionFigures(db, { ...options, totals: () => totals }), writes]),
     ...(hosted.includes('locks') ? [lockFigures(db)] : []),
     ...(hosted.includes('compaction') ? [compactionFigures(db), meter] : []),

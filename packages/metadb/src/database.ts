@@ -71,7 +71,20 @@ export interface Database {
   run(statements: readonly Statement[], options?: TransactionOptions): Promise<RunResult[]>;
   /** Runs `fn` on one consistent snapshot. `fn` must only read, and may be run again. */
   read<T>(fn: (tx: Tx) => Promise<T>, options?: Pick<TransactionOptions, 'signal'>): Promise<T>;
+  /** How busy it is at the moment. */
+  load(): DatabaseLoad;
   close(): Promise<void>;
+}
+
+/** Connections of this process to its database, and what waits for one. */
+export interface DatabaseLoad {
+  /** As many as there may be. */
+  readonly most: number;
+  readonly open: number;
+  /** Open ones that do nothing. */
+  readonly idle: number;
+  /** Transactions that wait for one. */
+  readonly waiting: number;
 }
 
 /** A versioned change of the schema, owned by one package. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '@skep/core';
-import type { Database, RunResult, Statement, TransactionOptions, Tx } from './database.js';
+import type { Database, DatabaseLoad, RunResult, Statement, TransactionOptions, Tx } from './database.js';
 import { type Dialect, mysqlDialect } from './dialect.js';
 import { DatabaseError } from './errors.js';
 import {
@@ -94,6 +94,10 @@ export class MysqlDatabase implements Database {
     } finally {
       this.pool.release(wire);
     }
+  }
+
+  load(): DatabaseLoad {
+    return this.pool.load;
   }
 
   close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { systemClock } from '@skep/core';
+import type { DatabaseLoad } from './database.js';
 import { DatabaseError } from './errors.js';
 import { fromMysql, isConnectionLost } from './mysql-errors.js';
 import type { MysqlAddress } from './mysql-url.js';
@@ -51,6 +52,11 @@ export class MysqlPool {
   /** Aborted when the pool is closed. */
   get signal(): AbortSignal {
     return this.closing.signal;
+  }
+
+  get load(): DatabaseLoad {
+    const { open, idle, waiters } = this;
+    return { most: this.address.connections, open, idle: idle.length, waiting: waiters.length };
   }
 
   /** A first connection: fails at once where the server cannot be reached. */

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@skep/core';
-import type { RunResult, Statement, TransactionOptions, Tx } from './database.js';
+import type { DatabaseLoad, RunResult, Statement, TransactionOptions, Tx } from './database.js';
 import { SQLITE } from './dialect.js';
 import { DatabaseError, isBusy, toDatabaseError } from './errors.js';
 import type { MigratableDatabase } from './migrate.js';
@@ -53,6 +53,12 @@ export class SqliteDatabase implements MigratableDatabase {
 
   run(statements: readonly Statement[], options?: TransactionOptions): Promise<RunResult[]> {
     return this.transaction((tx) => tx.runAll(statements), options);
+  }
+
+  /** One connection does everything, in turn. */
+  load(): DatabaseLoad {
+    const idle = this.running === undefined ? 1 : 0;
+    return { most: 1, open: this.closed ? 0 : 1, idle: this.closed ? 0 : idle, waiting: this.queue.length };
   }
 
   read<T>(fn: (tx: Tx) => Promise<T>, options: Pick<TransactionOptions, 'signal'> = {}): Promise<T> {
