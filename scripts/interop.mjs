@@ -5,6 +5,8 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { bundleSource, ROOT } from './bundle-source.mjs';
 import { clientsAgree } from './interop-clients.mjs';
+import { flightAgrees } from './interop-flight.mjs';
+import { flightClientsAgree } from './interop-flight-clients.mjs';
 
 const start = performance.now();
 const setup = spawnSync(join(ROOT, 'scripts/setup-interop.sh'), { stdio: 'inherit' });
@@ -26,8 +28,12 @@ process.exitCode = await main({
 });
 if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await readersAgree())) process.exitCode = 1;
 if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await clientsAgree())) process.exitCode = 1;
+if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await flightAgrees())) process.exitCode = 1;
+if (!process.argv.some((arg) => arg.startsWith('--tables=')) && !(await flightClientsAgree())) process.exitCode = 1;
 if (!process.argv.some((arg) => arg.startsWith('--tables='))) {
-  const { sharedMetastore } = await import(await bundleSource('test/interop/src/shared-metastore.ts', 'interop-shared'));
+  const { sharedMetastore } = await import(
+    await bundleSource('test/interop/src/shared-metastore.ts', 'interop-shared')
+  );
   if (!(await sharedMetastore(join(ROOT, 'test/interop/oracle')))) process.exitCode = 1;
 }
 console.log(

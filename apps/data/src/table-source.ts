@@ -231,7 +231,9 @@ export class TableSource implements DataSource {
     const { database, table: name, predicate, snapshot } = request;
     const table = await session.table(database, name);
     const writeIds = snapshot.kind === 'writeIds' ? snapshot.writeIds : undefined;
-    const found = await session.read(table, predicate, { writeIds, signal });
+    // A client that reads a table and then overwrites it must not wait for its own tickets.
+    const lockless = snapshot.kind !== 'transaction';
+    const found = await session.read(table, predicate, { writeIds, lockless, signal });
     const { fs } = this.options.services;
     const rows = await knownRows(fs, found.splits);
     return {

@@ -118,11 +118,18 @@ export class TableSession {
     return table;
   }
 
-  /** The splits of a table: its locks and snapshot last as long as the transaction. `writeIds`: an older snapshot of the table. */
+  /**
+   * The splits of a table: its locks and snapshot last as long as the transaction. `writeIds`: an older snapshot of the table.
+   * `lockless`: no lock on a transactional table, whose files an open transaction keeps anyway; a DROP need not wait.
+   */
   async read(
     table: Table,
     predicate: readonly Sarg[],
-    options: { readonly writeIds?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
+    options: {
+      readonly writeIds?: string | undefined;
+      readonly lockless?: boolean;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
   ): Promise<TableSnapshot> {
     const { context } = this;
     let snapshot: TableSnapshot | undefined;
@@ -143,7 +150,8 @@ export class TableSession {
           };
           return { messages: [] };
         };
-        return { reads: [{ table, partitions }], writes: [], run };
+        const isLocked = !(options.lockless === true && isTransactional(table));
+        return { reads: isLocked ? [{ table, partitions }] : [], writes: [], run };
       },
       { signal: options.signal },
     );
