@@ -258,7 +258,21 @@ describe('conditions for pruning', () => {
     });
   });
   test('only where Hive compares in the type of the column', async () => {
-    expect(await predicates("select 1 from t where s = 5 and a = '5' and a = 1.5")).toEqual({ t: [] });
+    expect(await predicates("select 1 from t where s = 5 and a = date '2024-01-01' and a = 1.5")).toEqual({ t: [] });
+  });
+  test('text and doubles beside an integer as numbers, where doubles are exact', async () => {
+    expect(await predicates("select 1 from t where a = '5' and a < 1.5D")).toEqual({
+      t: [
+        { op: 'equals', column: 'a', literal: 5 },
+        { op: 'lessThan', column: 'a', literal: 1.5 },
+      ],
+    });
+    expect(await predicates("select 1 from t where a = '9007199254740993' and a = 'x' and a = ''")).toEqual({ t: [] });
+  });
+  test('constants that nobody reckons prune nothing', async () => {
+    expect(await predicates("select 1 from t where s = md5('1') and a in (1, abs(2)) and a = 1")).toEqual({
+      t: [{ op: 'equals', column: 'a', literal: 1n }],
+    });
   });
   test('or, not, between, is null', async () => {
     expect(await predicates('select 1 from t where (a = 1 or a is null) and not a between 5 and 6')).toEqual({
