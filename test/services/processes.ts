@@ -34,7 +34,12 @@ export class Processes {
 
   static async open(env: Readonly<Record<string, string>>): Promise<Processes> {
     const { bundleSource } = await import('../../scripts/bundle-source.mjs');
-    return new Processes(await bundleSource('test/services/skep.ts', `services-${process.pid}`), env);
+    return Processes.of(await bundleSource('test/services/skep.ts', `services-${process.pid}`), env);
+  }
+
+  /** Processes of another bundle. */
+  static of(bundle: string, env: Readonly<Record<string, string>>): Processes {
+    return new Processes(bundle, env);
   }
 
   private spawn(args: readonly string[], env: Readonly<Record<string, string>>) {
