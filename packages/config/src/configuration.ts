@@ -108,7 +108,7 @@ export class Configuration {
       if (isFinal) finals.add(findParameter(name)?.parameter.name ?? name);
     }
     for (const [name, value] of environmentParameters(sources.env ?? {})) {
-      if (!finals.has(name)) notes.push(...layer.set(name, value));
+      if (!finals.has(findParameter(name)?.parameter.name ?? name)) notes.push(...layer.set(name, value));
     }
     return { conf: new Configuration(layer.values, finals), notes };
   }
@@ -177,7 +177,7 @@ function environmentParameters(env: Readonly<Record<string, string | undefined>>
   const names = new Map<string, string>();
   for (const parameter of allParameters()) {
     for (const name of [...(parameter.deprecated ?? []), ...otherNames(parameter), parameter.name]) {
-      names.set(name.replaceAll('.', '_'), parameter.name);
+      names.set(name.replaceAll('.', '_'), name);
     }
   }
   return given.flatMap(([variable, value]) => {

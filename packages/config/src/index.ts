@@ -1,5 +1,5 @@
 /** @module Every parameter of Hive's ACID side, its value in effect, and where values come from. */
-export { allParameters, type FoundParameter, findParameter, PARAMETER_GROUPS } from './catalogue.js';
+export { allParameters, type FoundParameter, findParameter, otherNames, PARAMETER_GROUPS } from './catalogue.js';
 export * from './configuration.js';
 export { configurationMarkdown, effectText } from './documentation.js';
 export * from './errors.js';

@@ -1,4 +1,4 @@
-import { allParameters, effectText, findParameter } from '@skep/config';
+import { allParameters, effectText, findParameter, isReadAtStart, otherNames } from '@skep/config';
 import { UsageError } from '../error-line.js';
 import { type CliIo, write } from '../io.js';
 
@@ -17,7 +17,7 @@ function describe(name: string): string {
   const found = findParameter(name);
   if (found === undefined) throw new UsageError(`no parameter '${name}'${suggestion(name)}`);
   const { parameter, isDeprecated } = found;
-  const names = [...(parameter.aliases ?? []), ...(parameter.deprecated ?? []).map((old) => `${old} (old)`)];
+  const names = [...otherNames(parameter), ...(parameter.deprecated ?? []).map((old) => `${old} (old)`)];
   const lines = [
     parameter.name,
     ...(isDeprecated ? [`  ${name} is an old name`] : []),
@@ -27,6 +27,9 @@ function describe(name: string): string {
     ...(parameter.values === undefined ? [] : [`  values: ${parameter.values.join(', ')}`]),
     ...(names.length === 0 ? [] : [`  other names: ${names.join(', ')}`]),
     `  here: ${effectText(parameter)}`,
+    ...(isReadAtStart(parameter.name)
+      ? ['  read when the metastore (or the home, or the compactor) starts: SET in a session does not change it there']
+      : []),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -14,7 +14,13 @@ type Brief = readonly [
 const BRIEF: readonly Brief[] = [
   ['hive.exec.dynamic.partition', 'boolean', 'true', 'yes', 'Whether INSERT may leave partition values to the query.'],
   ['hive.exec.max.dynamic.partitions', 'int', '1000', 'yes', 'Partitions one INSERT may make.'],
-  ['hive.exec.max.dynamic.partitions.pernode', 'int', '100', 'yes', 'Partitions one task may make: here one task does all of a statement.'],
+  [
+    'hive.exec.max.dynamic.partitions.pernode',
+    'int',
+    '100',
+    'yes',
+    'Partitions one task may make: here one task does all of a statement.',
+  ],
   ['hive.exec.max.created.files', 'long', '100000', 'accepted', 'Files one statement may make.'],
   ['hive.enforce.bucketing', 'boolean', 'true', 'fixed', 'Inserts keep to the buckets.', 'as in Hive since 2.0'],
   ['hive.enforce.sorting', 'boolean', 'true', 'fixed', 'Inserts keep to SORTED BY.', 'as in Hive since 2.0'],
