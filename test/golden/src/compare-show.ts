@@ -58,6 +58,8 @@ function maskFormatted(row: string, warehouse: string): string {
   if (cells[0] === '' && FIGURES.test(cells[1]?.trim() ?? '')) return `\t${cells[1].trim()}\t*`;
   if (/^(CreateTime|LastAccessTime|Owner|OwnerType|Retention|Original Query):/.test(cells[0]))
     return `${cells[0].trim()}\t*`;
+  // Names that nobody gave hold a hash and a time.
+  if (/^Constraint Name:/.test(cells[0])) cells[1] = cells[1].replace(/_\d+_\d+_\d+/, '_N');
   return cells.map((cell) => cell.trim()).join('\t');
 }
 

@@ -1,7 +1,15 @@
 import type { Table } from '@skep/rpc';
 import type { AlterTableAction } from '../parse/ast.js';
-import { databaseLocationOf, findTable, nowSeconds, qualify, requireDatabase, type SessionContext } from './context.js';
-import { MetaError } from './errors.js';
+import {
+  databaseLocationOf,
+  findTable,
+  nowSeconds,
+  qualify,
+  requireDatabase,
+  type SessionContext,
+  tableFolder,
+} from './context.js';
+import { alterRefused } from './errors.js';
 import { nameOf } from './partitions.js';
 
 export async function renamed(
@@ -13,16 +21,14 @@ export async function renamed(
   const to = qualify(context, action.to);
   if (action.to.database !== undefined) await requireDatabase(context, action.to.database);
   if ((await findTable(context, to.database, to.table)) !== undefined) {
-    throw new MetaError(`Unable to alter table. new table ${to.database}.${to.table} already exists`);
+    throw alterRefused(`new table ${to.database}.${to.table} already exists`);
   }
-  const ownLocation = `${await databaseLocationOf(context, table.database)}/${table.name}`;
+  const ownLocation = `${await databaseLocationOf(context, table.database)}/${tableFolder(table.name)}`;
   if (table.tableType === 'MANAGED_TABLE' && table.sd !== undefined && table.sd.location === ownLocation) {
-    table.sd.location = `${await databaseLocationOf(context, to.database)}/${to.table}`;
+    table.sd.location = `${await databaseLocationOf(context, to.database)}/${tableFolder(to.table)}`;
   }
   table.database = to.database;
   table.name = to.table;
-  table.parameters.last_modified_by = context.services.identity.user;
-  table.parameters.last_modified_time = String(nowSeconds(context));
   return touched(context, table);
 }
 

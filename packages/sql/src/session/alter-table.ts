@@ -7,7 +7,7 @@ import { compactStatement } from './compact-statement.js';
 import { resolveTable, type SessionContext, toRecord } from './context.js';
 import { convertToAcid } from './convert-table.js';
 import { checkCondition, constraintOf, fieldOf } from './create-table.js';
-import { MetaError, SemanticError, UnsupportedError } from './errors.js';
+import { alterRefused, MetaError, SemanticError, UnsupportedError } from './errors.js';
 import { exchangePartition } from './exchange-partition.js';
 import { resolveFormat } from './file-format.js';
 import { databaseLock, isFullAcid, isTransactional, type WriteKind } from './lock-plan.js';
@@ -156,7 +156,7 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
       const properties = toRecord(action.properties);
       after.parameters = { ...after.parameters, ...properties };
       refuseUnset(before, properties);
-      after.parameters = validateTransactional(after, before);
+      after.parameters = validateChange(after, before);
       if (isFullAcid(after) && !isTransactional(before)) await convertToAcid(context, before);
       return touched(context, after);
     }
@@ -170,7 +170,7 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
         }
         const isRequired = isFullAcid(before) ? /^transactional$/i : /^transactional/i;
         if (isRequired.test(key) && isTransactional(before)) {
-          throw new MetaError(
+          throw alterRefused(
             `TBLPROPERTIES with 'transactional'='true' cannot be unset: ${before.database}.${before.name}`,
           );
         }
@@ -295,6 +295,15 @@ function setSerdeProperties(
     table.sd.serde = { ...table.sd.serde, parameters };
   }
   return touched(context, table);
+}
+
+function validateChange(after: Table, before: Table): Table['parameters'] {
+  try {
+    return validateTransactional(after, before);
+  } catch (error) {
+    if (error instanceof MetaError && error.hiveCode === undefined) throw alterRefused(error.message, error);
+    throw error;
+  }
 }
 
 /** Hive says so when 'transactional' is set to false without saying what it was. */

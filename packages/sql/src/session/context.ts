@@ -96,6 +96,10 @@ export const emptyPartitionStatistics = (context: SessionContext): Record<string
   transient_lastDdlTime: String(nowSeconds(context)),
 });
 
+/** A table's folder in its database's: other characters than letters and digits as their numbers (MetaStoreUtils.encodeTableName). */
+export const tableFolder = (name: string): string =>
+  name.replace(/[^\w]/g, (character) => `-${character.charCodeAt(0)}-`);
+
 /** A database's folder. */
 export async function databaseLocationOf(context: SessionContext, database: string): Promise<string> {
   const answer = await context.services.catalog.getDatabase({ name: database });

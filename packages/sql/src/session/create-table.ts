@@ -19,6 +19,7 @@ import {
   requireDatabase,
   resolveTable,
   type SessionContext,
+  tableFolder,
   toRecord,
 } from './context.js';
 import { MetaError, SemanticError } from './errors.js';
@@ -83,7 +84,7 @@ export const hides = (context: SessionContext, statement: CreateTableStatement, 
 /** The files of a session's own table are apart from those of a table that may have its name. */
 export function placeTemporary(context: SessionContext, table: Table, txnId: bigint): void {
   if (table.sd === undefined) return;
-  table.sd.location = `${context.services.warehouse}/_tmp_space.db/${txnId}/${table.name}`;
+  table.sd.location = `${context.services.warehouse}/_tmp_space.db/${txnId}/${tableFolder(table.name)}`;
 }
 
 export async function registerTable(
@@ -131,7 +132,7 @@ export async function defineTable(
   if (statement.external) parameters.EXTERNAL = 'TRUE';
   applyDefaults(context, statement, format.inputFormat, parameters);
   parameters.bucketing_version ??= '2';
-  const location = statement.location ?? `${await databaseLocationOf(context, database)}/${name}`;
+  const location = statement.location ?? `${await databaseLocationOf(context, database)}/${tableFolder(name)}`;
   const table = Table.fromPartial({
     name,
     database,
@@ -320,7 +321,7 @@ function checkColumns(
 
 async function copyDefinition(context: SessionContext, statement: CreateTableStatement, like: Table): Promise<Table> {
   const { database, table: name } = qualify(context, statement.table);
-  const location = statement.location ?? `${await databaseLocationOf(context, database)}/${name}`;
+  const location = statement.location ?? `${await databaseLocationOf(context, database)}/${tableFolder(name)}`;
   const isView = like.tableType === 'VIRTUAL_VIEW';
   // Of a view only the columns are taken: its files are those of a new table.
   const keep = isView ? [] : Object.entries(like.parameters).filter(([key]) => !notCopied.has(key));

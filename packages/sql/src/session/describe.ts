@@ -162,7 +162,11 @@ function constraintDetails(table: Table): DescribeRow[] {
     if (ofKind.length === 0) continue;
     rows.push(blank, heading(title), field('Table:', `${table.database}.${table.name}`));
     for (const constraint of ofKind)
-      rows.push(field('Constraint Name:', constraint.name), ...constraintColumns(constraint));
+      rows.push(
+        field('Constraint Name:', constraint.name),
+        ...constraintColumns(constraint),
+        ...(kind === Constraint_Kind.KIND_PRIMARY_KEY ? [] : [blank]),
+      );
   }
   return rows;
 }

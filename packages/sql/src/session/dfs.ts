@@ -9,8 +9,9 @@ import { textResult } from './text-result.js';
 export async function dfs(context: SessionContext, statement: DfsStatement): Promise<StatementResult> {
   const [command, ...rest] = statement.arguments;
   const flags = new Set(rest.filter((argument) => /^-\w+$/.test(argument)));
-  const paths = rest.filter((argument) => !/^-\w+$/.test(argument));
   const { fs, warehouse } = context.services;
+  const paths: string[] = [];
+  for (const path of rest.filter((argument) => !/^-\w+$/.test(argument))) paths.push(...(await matching(fs, path)));
   if (paths.length === 0) paths.push(warehouse);
   switch (command) {
     case '-ls':
@@ -39,6 +40,27 @@ export async function dfs(context: SessionContext, statement: DfsStatement): Pro
     default:
       throw new UnsupportedError(`dfs ${command ?? ''} (it knows -ls, -cat, -text, -du, -mkdir, -rm)`);
   }
+}
+
+/** Paths that a pattern stands for: `*` and `?` within a folder's names, hidden ones left out. The pattern itself where there is none. */
+async function matching(fs: FileSystem, pattern: string): Promise<string[]> {
+  const wild = pattern.search(/[*?]/);
+  if (wild < 0) return [pattern];
+  const folder = pattern.slice(0, pattern.lastIndexOf('/', wild));
+  const [name, ...rest] = pattern.slice(folder.length + 1).split('/');
+  if ((await fs.stat(folder))?.isDirectory !== true) return [pattern];
+  const source = name
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  const matches = new RegExp(`^${source}$`);
+  const entries = (await fs.list(folder)).filter((entry) => matches.test(entry.name) && !/^[._]/.test(entry.name));
+  const found: string[] = [];
+  for (const entry of entries) {
+    if (rest.length === 0) found.push(entry.path);
+    else if (entry.isDirectory) found.push(...(await matching(fs, [entry.path, ...rest].join('/'))));
+  }
+  return found.length === 0 ? [pattern] : found.sort();
 }
 
 async function list(fs: FileSystem, paths: readonly string[], recursive: boolean): Promise<StatementResult> {

@@ -19,9 +19,9 @@ export class SemanticError extends SkepError {
   }
 }
 
-/** The metastore's rules forbid it: what Hive's DDLTask reports as MetaException, without a number of its own (code 40000). */
+/** The metastore's rules forbid it: what Hive's DDLTask reports as MetaException, mostly without a number of its own (code 40000). */
 export class MetaError extends SkepError {
-  constructor(message: string, options: { cause?: unknown } = {}) {
+  constructor(message: string, options: { cause?: unknown; hiveCode?: number } = {}) {
     super('META_ERROR', 'invalid', message, { sqlState: '08S01', ...options });
   }
 }
@@ -42,3 +42,7 @@ export class ExecutionError extends SkepError {
 
 export const tableNotFound = (name: string, position?: Position): SemanticError =>
   new SemanticError(10001, `Table not found ${name}`, { sqlState: '42S02', ...(position ? { position } : {}) });
+
+/** What the metastore refuses when it is told of a changed table (Hive.alterTable): 40013. */
+export const alterRefused = (why: string, cause?: unknown): MetaError =>
+  new MetaError(`Unable to alter table. ${why}`, { hiveCode: 40013, cause });

@@ -1,5 +1,5 @@
 import type { FieldSchema, Table } from '@skep/rpc';
-import { MetaError } from './errors.js';
+import { alterRefused } from './errors.js';
 
 const numeric = ['tinyint', 'smallint', 'int', 'bigint', 'decimal', 'float', 'double'];
 const text = ['string', 'varchar', 'char'];
@@ -26,7 +26,7 @@ export function isCompatibleTypeChange(from: string, to: string): boolean {
 /** Refuses an incompatible change with Hive's text. */
 export function checkTypeChange(from: FieldSchema, to: FieldSchema, table: Table): void {
   if (isCompatibleTypeChange(from.type, to.type)) return;
-  throw new MetaError(
-    `Unable to alter table. The following columns have types incompatible with the existing columns in their respective positions : ${to.name} (${table.database}.${table.name}: ${from.type} to ${to.type})`,
+  throw alterRefused(
+    `The following columns have types incompatible with the existing columns in their respective positions : ${to.name} (${table.database}.${table.name}: ${from.type} to ${to.type})`,
   );
 }
