@@ -1,3 +1,4 @@
+import { SkepError } from '@skep/core';
 import { CompactionState, TxnState } from '@skep/rpc';
 import type { CompactorServices } from './services.js';
 
@@ -8,14 +9,22 @@ import type { CompactorServices } from './services.js';
 export async function recoverAbandoned(services: CompactorServices): Promise<bigint[]> {
   const { compactions, txns } = services;
   const working = await compactions.showCompactions({ state: CompactionState.COMPACTION_STATE_WORKING, limit: 0n });
-  const begun = working.compactions.flatMap((job) =>
-    job.txnId === undefined ? [] : [{ id: job.id, txnId: job.txnId }],
-  );
+  const begun = working.compactions.flatMap((job) => (job.txnId === undefined ? [] : [{ ...job, txnId: job.txnId }]));
   if (begun.length === 0) return [];
   const { states } = await txns.getTxnStates({ txnIds: begun.map((job) => job.txnId) });
   const abandoned = begun.filter((_, i) => states[i] === TxnState.TXN_STATE_ABORTED);
-  for (const { id } of abandoned) {
-    await compactions.finishCompaction({ id, state: CompactionState.COMPACTION_STATE_INITIATED, errorMessage: '' });
+  for (const { id, workerId, startMs } of abandoned) {
+    const taken = { id, workerId, workerStartMs: startMs };
+    try {
+      await compactions.finishCompaction({
+        ...taken,
+        state: CompactionState.COMPACTION_STATE_INITIATED,
+        errorMessage: '',
+      });
+    } catch (error) {
+      // Somebody else has given it back, or ended it, meanwhile.
+      if (!(error instanceof SkepError && error.code === 'NO_SUCH_COMPACTION')) throw error;
+    }
   }
   return abandoned.map(({ id }) => id);
 }

@@ -24,6 +24,17 @@ const last = async () => {
   return { state: row.state, errorMessage: row.errorMessage };
 };
 
+it.each([
+  [{ table: '' }, /needs a database and a table/],
+  [{ type: CompactionType.COMPACTION_TYPE_UNSPECIFIED }, /MINOR, MAJOR or REBALANCE/],
+  [{ type: CompactionType.COMPACTION_TYPE_ABORT_TXN_CLEANUP }, /MINOR, MAJOR or REBALANCE/],
+  [{ type: REBALANCE, numberOfBuckets: 0 }, /at least 1 is needed/],
+] as const)('a request that cannot be meant is refused: %j', async (fields, why) => {
+  await start();
+  await expect(ask(fields)).rejects.toThrow(why);
+  expect(await w.show()).toEqual([]);
+});
+
 describe('many deltas', () => {
   const three = async (conf: WorldOptions['conf']) => {
     await start({ conf });

@@ -40,12 +40,14 @@ export class Takes {
     const { compactions } = this.services;
     const state = CompactionState.COMPACTION_STATE_WORKING;
     const working = await compactions.showCompactions({ state, limit: 0n });
-    for (const { id, workerId } of working.compactions) {
+    for (const { id, workerId, startMs } of working.compactions) {
       if (workerId !== this.workerId || this.ours.has(id)) continue;
       await compactions.finishCompaction({
         id,
         state: CompactionState.COMPACTION_STATE_INITIATED,
         errorMessage: '',
+        workerId,
+        workerStartMs: startMs,
       });
     }
   }

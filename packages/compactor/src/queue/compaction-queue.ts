@@ -6,6 +6,7 @@ import {
   Compaction,
   type CompactionService,
   CompactionState,
+  CompactionType,
   type CompactRequest,
   type CompactResponse,
   type FindNextCompactRequest,
@@ -81,9 +82,7 @@ export class CompactionQueue implements CompactionService {
   }
 
   async compact(request: CompactRequest): Promise<CompactResponse> {
-    if (request.database === '' || request.table === '') {
-      throw new InvalidRequestError('a compaction needs a database and a table');
-    }
+    validate(request);
     const database = request.database.toLowerCase();
     const table = request.table.toLowerCase();
     const watermark = await this.writeIdWatermark(`${database}.${table}`);
@@ -321,6 +320,21 @@ export class CompactionQueue implements CompactionService {
       columns: [...columns, 'CC_END'],
       values: [...values, BigInt(this.clock.now())],
     });
+  }
+}
+
+/** By hand or by the Initiator only these can be asked for. */
+const ASKABLE: readonly CompactionType[] = [
+  CompactionType.COMPACTION_TYPE_MINOR,
+  CompactionType.COMPACTION_TYPE_MAJOR,
+  CompactionType.COMPACTION_TYPE_REBALANCE,
+];
+
+function validate({ database, table, type, numberOfBuckets }: CompactRequest): void {
+  if (database === '' || table === '') throw new InvalidRequestError('a compaction needs a database and a table');
+  if (!ASKABLE.includes(type)) throw new InvalidRequestError('a compaction is of type MINOR, MAJOR or REBALANCE');
+  if (numberOfBuckets !== undefined && numberOfBuckets < 1) {
+    throw new InvalidRequestError(`a rebalance into ${numberOfBuckets} buckets: at least 1 is needed`);
   }
 }
 
