@@ -24,13 +24,15 @@ export async function selectLatestConflict(
   tx: Tx,
   { txnId, validTxns, overwritten }: GetLatestConflictingCommitRequest,
 ): Promise<ConflictingCommit | undefined> {
+  // A snapshot may be older than the transaction: of rows that were read before it was opened.
+  const sinceTxnId = validTxns === undefined ? txnId : 0n;
   const rows = await tx.all<Row>(
     `SELECT DISTINCT WS_TXNID AS ID, WS_DATABASE AS DB, WS_TABLE AS TBL, WS_PARTITION AS PART
       FROM WRITE_SET INNER JOIN TXN_COMPONENTS
         ON TC_DATABASE = WS_DATABASE AND TC_TABLE = WS_TABLE AND (TC_PARTITION IS NULL OR TC_PARTITION = WS_PARTITION)
       WHERE TC_TXNID = ? AND WS_TXNID <> ? AND WS_COMMIT_ID >= ?
         AND TC_OPERATION_TYPE IN ('u', 'd') AND WS_OPERATION_TYPE IN ('u', 'd')`,
-    [txnId, txnId, txnId],
+    [txnId, txnId, sinceTxnId],
   );
   for (const resource of overwritten) rows.push(...(await writesOf(tx, resource)));
   const seen = validTxns === undefined ? undefined : ValidTxnList.parse(validTxns);
