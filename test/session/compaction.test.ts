@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Session } from '@skep/sql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -120,6 +120,26 @@ describe('compaction statements', () => {
     const answers = (await rows(session, 'abort compactions 1 2 9')).slice(1);
     expect(answers.map((row) => row.split('\t').slice(0, 2).join(' '))).toEqual(['1 Success', '2 Error', '9 Error']);
     expect(await shown('show compactions t', 5, 12)).toEqual(['aborted Compaction aborted by user']);
+  });
+
+  it('a minor compaction of update events of ACID version 1 is refused with the reason, a major one done', async () => {
+    await run(session, `create table t (a int, b string) ${acid}`);
+    const recorded = new URL('../golden/recorded/hive-2.3.9/update_events', import.meta.url).pathname;
+    cpSync(recorded, join(home.warehouse, 't'), { recursive: true });
+    await run(session, 'msck repair table t');
+    const before = (await rows(session, 'select * from t')).sort();
+    expect(before.length).toBeGreaterThan(0);
+    await run(session, "alter table t compact 'minor'");
+    await work();
+    expect(await shown('show compactions', 5, 12)).toEqual([
+      expect.stringMatching(
+        /^refused \S+ holds update events of ACID version 1, which only a major compaction can rewrite: ask for a major/,
+      ),
+    ]);
+    expect(readdirSync(join(home.warehouse, 't')).filter((name) => /_v\d/.test(name))).toEqual([]);
+    await run(session, "alter table t compact 'major'");
+    await work();
+    expect((await rows(session, 'select * from t')).sort()).toEqual(before);
   });
 
   it('ABORT TRANSACTIONS tells the victim who did it', async () => {
