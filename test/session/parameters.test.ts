@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { LockType } from '@skep/rpc';
 import type { Session } from '@skep/sql';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -14,6 +17,9 @@ beforeEach(async () => {
   session = home.newSession();
 });
 afterEach(() => home.close());
+
+/** Of a variable, in a statement. */
+const reference = (name: string): string => ['$', '{', name, '}'].join('');
 
 const parametersOf = async (name: string) =>
   (await home.services.catalog.getTable({ database: 'default', name })).table?.parameters ?? {};
@@ -66,10 +72,10 @@ it('hive.default.fileformat.managed is the format of managed tables', async () =
 });
 
 it('hive.variable.substitute.depth bounds values that refer to values', async () => {
-  await run(session, 'set hivevar:a=${b}', 'set hivevar:b=${c}', 'set hivevar:c=7');
-  expect(await rows(session, 'select ${a}')).toEqual(['7']);
+  await run(session, `set hivevar:a=${reference('b')}`, `set hivevar:b=${reference('c')}`, 'set hivevar:c=7');
+  expect(await rows(session, `select ${reference('a')}`)).toEqual(['7']);
   await run(session, 'set hive.variable.substitute.depth=1');
-  await expect(rows(session, 'select ${a}')).rejects.toThrow(/substitution depth is greater than 1/);
+  await expect(rows(session, `select ${reference('a')}`)).rejects.toThrow(/substitution depth is greater than 1/);
 });
 
 it('hive.transactional.concatenate.noblock: CONCATENATE does not wait', async () => {
@@ -78,6 +84,21 @@ it('hive.transactional.concatenate.noblock: CONCATENATE does not wait', async ()
   await run(session, 'set hive.transactional.concatenate.noblock=true', 'alter table t concatenate');
   const { compactions } = await home.services.compactions.showCompactions({ limit: 0n });
   expect(compactions.map(({ table }) => table)).toEqual(['t']);
+});
+
+it('flags and the site file warn of old names, and of what has no effect', async () => {
+  const heard: string[] = [];
+  const path = mkdtempSync(join(tmpdir(), 'skep-test-'));
+  const property = '<property><name>hive.unlock.numretries</name><value>3</value></property>';
+  writeFileSync(join(path, 'hive-site.xml'), `<configuration>${property}</configuration>`);
+  const hiveconf = { 'hive.lock.numretires': '3' };
+  const other = await freshHome({ path, hiveconf, notice: (message) => heard.push(message) });
+  expect(heard).toEqual([
+    expect.stringMatching(/^hive.unlock.numretries has no effect in skep: /),
+    'hive.lock.numretires is an old name of hive.lock.numretries, which is set',
+  ]);
+  expect(other.newSession().conf.get('hive.lock.numretries')).toBe('3');
+  await other.close();
 });
 
 it('what belongs to the metastore says so', async () => {

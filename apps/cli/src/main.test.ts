@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { allParameters } from '@skep/config';
 import { SkepError } from '@skep/core';
 import { parseType, type StructVector, vectorOf } from '@skep/orc';
 import type { StatementResult } from '@skep/sql';
@@ -172,7 +173,26 @@ describe('skep config', () => {
     expect(texts.out).toMatch(/^hive.txn.timeout\n/);
     const list = fakeIo();
     expect(await main(['config', '--list'], list.io)).toBe(0);
-    expect(list.texts.out.split('\n').length).toBeGreaterThan(50);
+    const lines = list.texts.out.trimEnd().split('\n');
+    for (const { name, default: value } of allParameters()) {
+      expect(
+        lines.some((line) => line.startsWith(`${name}=${value}\t`)),
+        name,
+      ).toBe(true);
+    }
+    const old = fakeIo();
+    expect(await main(['config', 'hive.compactor.history.retention.attempted'], old.io)).toBe(0);
+    expect(old.texts.out.split('\n').map((line) => line.trim())).toEqual(
+      expect.arrayContaining([
+        'hive.compactor.history.retention.did.not.initiate',
+        'hive.compactor.history.retention.attempted is an old name',
+        'type: int',
+        'default: 2',
+        expect.stringMatching(/^other names: metastore\.compactor\.history\.retention\.did\.not\.initiate, /),
+        'here: as in Hive',
+        expect.stringMatching(/^read when the metastore/),
+      ]),
+    );
     const none = fakeIo();
     expect(await main(['config', 'nosuch.parameter'], none.io)).toBe(1);
     expect(none.texts.err).toContain("no parameter 'nosuch.parameter'");
