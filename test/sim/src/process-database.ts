@@ -35,6 +35,7 @@ export function processDatabase(process: SimProcess, shared: Database): Database
     transaction: (fn, options) => enter('db write', () => shared.transaction((tx) => fn(watched(tx)), options)),
     run: (statements, options) => database.transaction((tx) => tx.runAll(statements), options),
     read: (fn, options) => enter('db read', () => shared.read((tx) => fn(watched(tx)), options)),
+    load: () => shared.load(),
     close: async () => {},
   };
   return database;
