@@ -1,5 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as Grpc from '@grpc/grpc-js';
 import { CallEndedError } from './errors.js';
+
+const TURNS_FOR_CANCELLATION = 3;
 
 /** What calls of all forms have; `request`: of those with one. */
 export type AnyCall = Pick<
@@ -40,6 +43,8 @@ export async function* requestsOf(
     end.throwIfAborted();
     throw error;
   }
+  // Clients made with Node say on a cancelled stream that they have sent all, and the cancellation right behind it.
+  for (let turn = 0; turn < TURNS_FOR_CANCELLATION; turn++) await nextTurn();
   end.throwIfAborted();
   if (call.cancelled) throw new CallEndedError('CANCELLED', 'the client gave up');
 }
