@@ -14,6 +14,8 @@ export interface ChaosOptions {
   /** The metastore's database; absent: SQLite in the run's folder. */
   readonly dbUrl?: string;
   readonly clients?: number;
+  /** Goes on, on a busy machine at most four times as long, until so many transfers are heard of. */
+  readonly atLeast?: number;
   readonly seed?: number;
   readonly log?: (line: string) => void;
 }
@@ -27,6 +29,8 @@ export interface ChaosReport {
 const COMPACTORS = 2;
 const KILL_EVERY_MS = 1000;
 const MOST_WAIT_MS = 60_000;
+const SLOWER = 4;
+const WAYS = ['update', 'merge', 'transaction'];
 /** Of so many kills one is the metastore's. */
 const METASTORE_SHARE = 0.1;
 const CONF = {
@@ -86,9 +90,14 @@ class Chaos {
     this.options.log?.('all processes run');
     const startedMs = systemClock.now();
     const endMs = startedMs + this.options.seconds * 1000;
-    while (systemClock.now() < endMs) {
-      await systemClock.sleep(Math.max(1, Math.min(KILL_EVERY_MS, endMs - systemClock.now())));
-      if (systemClock.now() < endMs) this.killOne(expected);
+    const latestMs = startedMs + SLOWER * this.options.seconds * 1000;
+    const goesOn = () => {
+      const now = systemClock.now();
+      return now < endMs || (this.moved < (this.options.atLeast ?? 0) && now < latestMs);
+    };
+    while (goesOn()) {
+      await systemClock.sleep(KILL_EVERY_MS);
+      if (goesOn()) this.killOne(expected);
     }
     const seconds = (systemClock.now() - startedMs) / 1000;
     this.isOver = true;
@@ -97,8 +106,14 @@ class Chaos {
     this.options.log?.('all are killed; looking at what is left');
     await this.checkEnd(expected);
     const figures = Object.fromEntries([...this.counts].sort());
-    const moved = (figures['moved update'] ?? 0) + (figures['moved merge'] ?? 0) + (figures['moved transaction'] ?? 0);
-    return { problems: this.problems, figures: { ...figures, seconds, transfersPerSecond: moved / seconds } };
+    return {
+      problems: this.problems,
+      figures: { ...figures, seconds, transfers: this.moved, transfersPerSecond: this.moved / seconds },
+    };
+  }
+
+  private get moved(): number {
+    return WAYS.reduce((sum, way) => sum + (this.counts.get(`moved ${way}`) ?? 0), 0);
   }
 
   private async makeAccounts(values: string): Promise<void> {
