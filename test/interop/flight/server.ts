@@ -1,4 +1,4 @@
-// Arrow Flight over a new home with the recorded tables of Hive in it. `node server.mjs WORK CASES`: prints its address and the
+// Arrow Flight over a new home with the recorded tables of Hive in it, and emp of docs/flight.md. `node server.mjs WORK CASES`: prints its address and the
 // tables as one line of JSON, and ends when its input does.
 import { join } from 'node:path';
 import { serveData } from '@skep/data';
@@ -9,6 +9,11 @@ const [work, cases] = process.argv.slice(2);
 const log = (message: string) => void process.stderr.write(`${message}\n`);
 const home = await openHome({ path: join(work, 'home'), hiveconf: { ...ORACLE_SETTINGS } });
 const tables = await makeGoldenTables(home, cases);
+const session = home.newSession();
+await session.execute(
+  "CREATE TABLE emp (id int, name string, salary int) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+);
+await session.close();
 const { address, close } = await serveData({ services: home.services, conf: home.conf, serve: {}, log });
 process.stdout.write(`${JSON.stringify({ address, tables })}\n`);
 process.stdin.resume();
