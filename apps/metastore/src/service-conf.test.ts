@@ -1,6 +1,14 @@
-import { Configuration } from '@skep/config';
+import { Configuration, isReadAtStart } from '@skep/config';
 import { expect, it } from 'vitest';
-import { compactorConf, serverParameters, takeServerParameters, txnConf, workerPools } from './service-conf.js';
+import {
+  compactorConf,
+  deltaCountOptions,
+  historyRetention,
+  serverParameters,
+  takeServerParameters,
+  txnConf,
+  workerPools,
+} from './service-conf.js';
 
 it("a client takes the metastore's values, and says which of its own have no effect", () => {
   const server = new Configuration();
@@ -19,4 +27,22 @@ it('pools are named by their threads', () => {
   const conf = new Configuration();
   conf.set('hive.compactor.worker.big.threads', '3');
   expect(workerPools(conf)).toEqual({ big: 3 });
+});
+
+it('what the services read when they start is known to belong to them', () => {
+  const read = new Set<string>();
+  const conf = new Configuration();
+  const spy = new Proxy(conf, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        if (typeof args[0] === 'string') read.add(args[0]);
+        return (value as (...all: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+  for (const take of [txnConf, compactorConf, historyRetention, deltaCountOptions]) take(spy);
+  expect(read.size).toBeGreaterThan(30);
+  expect([...read].filter((name) => !isReadAtStart(name))).toEqual([]);
 });

@@ -5,6 +5,7 @@
 export const SERVER_PARAMETERS: ReadonlySet<string> = new Set([
   'hive.txn.timeout',
   'hive.txn.opentxn.timeout',
+  'hive.txn.use.minhistorywriteid',
   'hive.repl.txn.timeout',
   'hive.max.open.txns',
   'hive.txn.max.open.batch',
@@ -14,6 +15,7 @@ export const SERVER_PARAMETERS: ReadonlySet<string> = new Set([
   'hive.compactor.cleaner.on',
   'hive.compactor.check.interval',
   'hive.compactor.fetch.size',
+  'hive.compactor.max.num.delta',
   'hive.compactor.delta.num.threshold',
   'hive.compactor.delta.pct.threshold',
   'hive.compactor.max.num.delta',
