@@ -25,7 +25,7 @@ const mark = (path: string): string => `${path}/complete`;
 
 /** A home with the tables; made once, by statements, and kept. */
 export async function preparedHome(folder: string, shape: Shape): Promise<string> {
-  const path = `${folder}/merge-on-read-${shape.rows}-${shape.deltas}-${shape.deletedRows}-${shape.deletes}`;
+  const path = `${folder}/merge-on-read-wide-${shape.rows}-${shape.deltas}-${shape.deletedRows}-${shape.deletes}`;
   if (existsSync(mark(path))) return path;
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { recursive: true });
@@ -39,7 +39,7 @@ export async function preparedHome(folder: string, shape: Shape): Promise<string
   return path;
 }
 
-/** x has no order to compress by; v is what a query for x does not read. */
+/** x has no order to compress by; v, with a bloom filter of the default rate, and wide are what a query for x does not read. */
 async function makeTable(home: Home, table: TableName, shape: Shape): Promise<void> {
   const session = home.newSession();
   const start = performance.now();
@@ -48,12 +48,13 @@ async function makeTable(home: Home, table: TableName, shape: Shape): Promise<vo
     if (batches !== undefined) for await (const _ of batches);
   };
   await run(
-    `create table ${table} (id bigint, x bigint, v string) stored as orc tblproperties ('transactional'='true', 'orc.bloom.filter.columns'='v')`,
+    `create table ${table} (id bigint, x bigint, v string, wide string) stored as orc tblproperties ('transactional'='true', 'orc.bloom.filter.columns'='v')`,
   );
   const each = shape.rows / shape.deltas;
   for (let i = 0; i < shape.deltas; i++) {
     await run(
-      `insert into ${table} select ${i * each} + n, (n * 7919 + ${i} * 104729) % 1000003, concat('row ', (${i * each} + n) * 31 % ${shape.rows})
+      `insert into ${table} select ${i * each} + n, (n * 7919 + ${i} * 104729) % 1000003, concat('row ', (${i * each} + n) * 31 % ${shape.rows}),
+         concat(md5(cast(${i * each} + n as string)), md5(cast(-n as string)))
        from (select posexplode(split(space(${each - 1}), ' ')) as (n, s)) numbers`,
     );
   }
