@@ -44,6 +44,7 @@ export async function main(args: string[]): Promise<number> {
     `${answerOf('t')}, ${shape.rows} rows, ${shape.deletedRows} deleted`,
     'median ms',
     'best ms',
+    'CPU ms',
     'first ms',
     'peak MB',
   ];
