@@ -193,6 +193,8 @@ function constraintColumns(constraint: Constraint): DescribeRow[] {
         pad(`Column Name:${c}`),
         pad(`Key Sequence:${i + 1}`),
       ]);
+    case Constraint_Kind.KIND_UNIQUE:
+      return constraint.columns.map((c, i) => [pad(`Column Name:${c}`), pad(`Key Sequence:${i + 1}`), ' ']);
     default:
       return constraint.columns.map((c) => field('Column Name:', c));
   }

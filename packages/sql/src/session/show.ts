@@ -34,8 +34,8 @@ export async function show(context: SessionContext, statement: ShowStatement): P
   const { catalog, txns } = context.services;
   switch (what.kind) {
     case 'databases': {
-      const { names } = await catalog.listDatabases({ pattern: what.pattern });
-      return textResult(['database_name'], column(names));
+      const { names } = await catalog.listDatabases({});
+      return textResult(['database_name'], column(names.filter(likeMatcher(what.pattern))));
     }
     case 'tables':
       return await showTables(context, what);
@@ -228,7 +228,7 @@ function columnName(expression: Expression): string {
   return expression.kind === 'column' ? expression.path.map((part) => part.name.toLowerCase()).join('.') : '';
 }
 
-/** SHOW TABLES, VIEWS and FUNCTIONS take a pattern of LIKE (% and _), unlike SHOW COLUMNS. */
+/** SHOW DATABASES, TABLES, VIEWS and FUNCTIONS take a pattern of LIKE (% and _), unlike SHOW COLUMNS. */
 function likeMatcher(pattern: string | undefined): (name: string) => boolean {
   if (pattern === undefined) return () => true;
   const source = pattern
