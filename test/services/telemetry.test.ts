@@ -123,7 +123,9 @@ describe('a metastore and a compactor', { timeout: 180_000 }, () => {
     const documented = readFileSync(resolve(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
     const named = new Set([...documented.matchAll(/^\| `([a-z_]+)/gm)].map(([, name]) => name));
     const own = [...empty.names].filter((name) => !/^(process|nodejs)_/.test(name));
-    expect(own.map((name) => name.replace(/(_cycle\w*)_(sum|count)$/, '$1')).filter((name) => !named.has(name))).toEqual([]);
+    expect(
+      own.map((name) => name.replace(/(_cycle\w*)_(sum|count)$/, '$1')).filter((name) => !named.has(name)),
+    ).toEqual([]);
     expect([...named].filter((name) => !empty.names.has(name) && !empty.names.has(`${name}_sum`))).toEqual([]);
 
     await sql(address, `create table t (id int) ${acid}; insert into t values (1); insert into t values (2)`);
