@@ -1,5 +1,5 @@
 #!/bin/bash
-# What `npm run test:interop` needs: Java 17, Maven, a Python with pyarrow, pyorc and gRPC's tools (in .cache/venv), Go 1.21 with
+# What `npm run test:interop` needs: Java 17, Maven, a Python with pyarrow, pyorc, pyspark and gRPC's tools (in .cache/venv), Go 1.21 with
 # protoc's plugins (in .cache/go/bin), openssl, Hive's jars (about 300 MB, in ${ORACLE_CACHE:-~/.cache/hive-oracle}). Does nothing where
 # all is there. Prints what is missing and ends with 1 where it cannot help.
 # With the argument `mariadb` only mariadb-server, which npm test uses too; it starts no service.
@@ -65,6 +65,11 @@ if ! "$root/.cache/venv/bin/python" -c 'import grpc_tools, grpc_status, grpc_hea
   say "adding gRPC to .cache/venv"
   "$root/.cache/venv/bin/pip" install --quiet --disable-pip-version-check \
     grpcio-tools grpcio-status grpcio-health-checking grpcio-reflection >&2
+fi
+
+if ! "$root/.cache/venv/bin/python" -c 'import pyspark, pandas, pyarrow.flight' 2>/dev/null; then
+  say "adding pyspark to .cache/venv (450 MB)"
+  "$root/.cache/venv/bin/pip" install --quiet --disable-pip-version-check pyspark pandas >&2
 fi
 
 go_minor=$(go env GOVERSION | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
