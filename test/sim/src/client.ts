@@ -233,6 +233,8 @@ export class SimClient {
       history.did(transaction.txnId, { place: name, removed: [], added, clears: kind === 'overwrite' });
       return { messages: [] };
     }
+    // Some look long after their snapshot was taken: the Cleaner must wait for them.
+    if (kind === 'read' && random.chance(0.4)) await this.process.clock.sleep(random.between(0, 10_000));
     const rows = await this.read(transaction, table, place);
     if (kind === 'read') return { messages: [] };
     const chosen = rows.filter(() => random.chance(2 / Math.max(1, rows.length)));
