@@ -41,7 +41,7 @@ export async function main(args: string[]): Promise<number> {
     ];
   });
   const head = [
-    `${answerOf('t')}, ${shape.rows} rows, ${shape.deletedRows} deleted`,
+    `${answerOf('deltas')}, ${shape.rows} rows, ${shape.deletedRows} deleted`,
     'median ms',
     'best ms',
     'CPU ms',

@@ -104,7 +104,7 @@ export class TestDatabase {
     for (const table of await this.usedTables()) {
       for (const row of await this.query(`SELECT * FROM \`${table}\``)) {
         const columns = Object.keys(row).map((column) => `\`${column}\``);
-        const values = Object.values(row).map((value) => mysql.escape(value));
+        const values = Object.values(row).map((value) => mysql.escape(value as Parameters<typeof mysql.escape>[0]));
         seeds.push(`INSERT INTO \`${table}\` (${columns.join(',')}) VALUES (${values.join(',')})`);
       }
     }
