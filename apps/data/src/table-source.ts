@@ -17,6 +17,7 @@ import type { StructVector } from '@skep/orc';
 import { type Table, TxnState } from '@skep/rpc';
 import {
   hasRowIds,
+  isTransactional,
   parseTypeName,
   type QueryEngine,
   readableFormat,
@@ -29,6 +30,7 @@ import {
 } from '@skep/sql';
 import { type Held, HeldTransactions } from './held.js';
 import { knownRows } from './known-rows.js';
+import { requireCommitted } from './older-snapshot.js';
 import { actFor, servicesOf } from './user-services.js';
 
 export interface TableSourceOptions {
@@ -234,7 +236,14 @@ export class TableSource implements DataSource {
     // A client that reads a table and then overwrites it must not wait for its own tickets.
     const lockless = snapshot.kind !== 'transaction';
     const found = await session.read(table, predicate, { writeIds, lockless, signal });
-    const { fs } = this.options.services;
+    const { fs, txns } = this.options.services;
+    if (writeIds !== undefined) {
+      const names = [`${table.database}.${table.name}`];
+      // After the files were listed: whatever is in them has its write id by now.
+      const asked = { tables: names, validTxns: (await txns.getValidTxns({})).validTxns };
+      const now = isTransactional(table) ? (await txns.getValidWriteIds(asked)).validWriteIds[0] : undefined;
+      requireCommitted(names[0], writeIds, now);
+    }
     const rows = await knownRows(fs, found.splits);
     return {
       txnId: found.txnId,

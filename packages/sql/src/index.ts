@@ -15,6 +15,7 @@ export {
 } from './parse/index.js';
 export * from './query.js';
 export type { IncomingColumn } from './session/incoming-rows.js';
+export { isTransactional } from './session/lock-plan.js';
 export type { ResultColumn, StatementResult, WriteCounts } from './session/result.js';
 export type { ProgressFigures } from './session/scan-progress.js';
 export type { Identity, Services } from './session/services.js';

@@ -29,7 +29,7 @@ export function asObject(value: Json, what: string): JsonObject {
 export function onlyFields(object: JsonObject, known: readonly string[], what: string): void {
   const other = Object.keys(object).find((key) => !known.includes(key));
   if (other !== undefined)
-    throw new BadRequestError(`${what} has no field '${other}': it may have ${known.join(', ')}`);
+    throw new BadRequestError(`${what} has no field '${other}': it may have ${known.join(', ') || 'none'}`);
 }
 
 export function optionalText(object: JsonObject, key: string, what: string): string | undefined {
