@@ -15,7 +15,14 @@ import { fieldsOf } from './log-fields.js';
 import { findResource } from './resource.js';
 import { giveTo } from './run-as.js';
 import type { CompactorServices } from './services.js';
-import { isEnoughToCompact, needsCleaning, type Outcome, refusalOf, refused } from './worker-decision.js';
+import {
+  isEnoughToCompact,
+  needsCleaning,
+  type Outcome,
+  reasonToPutOff,
+  refusalOf,
+  refused,
+} from './worker-decision.js';
 import { withoutAbortedEnd } from './write-id-lists.js';
 import { writeResult } from './write-result.js';
 
@@ -60,6 +67,13 @@ export class CompactionRun {
     const tables = [`${job.database}.${job.table}`];
     const reader = ValidWriteIdList.parse((await txns.getValidWriteIds({ tables, validTxns })).validWriteIds[0]);
     const writeIds = ValidWriteIdList.forCompactor(reader);
+    const { insertOnly } = resource;
+    const stateBy = (list: ValidWriteIdList) =>
+      getAcidState(fs, resource.location, list, ValidTxnList.parse(validTxns), { insertOnly });
+    if (job.type === CompactionType.COMPACTION_TYPE_REBALANCE && reader.highWatermark > writeIds.highWatermark) {
+      const later = reasonToPutOff(await stateBy(reader), writeIds.highWatermark);
+      if (later !== undefined) return await this.refuse(later);
+    }
     await compactions.updateCompactorState({
       id: job.id,
       txnId,
@@ -68,8 +82,7 @@ export class CompactionRun {
       workerStartMs: job.startMs,
     });
     await this.record(writeIds.highWatermark);
-    const { insertOnly } = resource;
-    const state = await getAcidState(fs, resource.location, writeIds, ValidTxnList.parse(validTxns), { insertOnly });
+    const state = await stateBy(writeIds);
     if (isEnoughToCompact(job.type, state)) {
       this.location = resource.location;
       this.bytesRead = bytesOf(state);

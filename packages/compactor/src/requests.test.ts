@@ -128,6 +128,52 @@ describe('a rebalance', () => {
     expect(w.ls()).toEqual(['base_0000002_v0000003']);
   });
 
+  it.each([
+    [
+      'deleted by',
+      async () => void (await w.remove([[1n, 536870912, 1n]], { partition: 'p=b' })),
+      ['0|x', '2|y'],
+      true,
+    ],
+    [
+      'inserted by',
+      async () => void (await w.insert([[3, 'z']], { partition: 'p=b' })),
+      ['0|x', '1|x', '2|y', '3|z'],
+      false,
+    ],
+  ] as const)(
+    "does not lose what was %s a write above another partition's open one",
+    async (_, write, seen, isPutOff) => {
+      await start({}, { partitionKeys: ['p'] });
+      for (const name of ['p=a', 'p=b']) await w.addPartition('t', name);
+      const partition = 'p=b';
+      await w.insert(
+        [0, 1].map((a) => [a, 'x'] as const),
+        { partition },
+      );
+      await w.insert([[2, 'y']], { partition });
+      const open = await w.insert([[9, 'other']], { partition: 'p=a', end: 'open' });
+      await write();
+      await ask({ type: REBALANCE, partition, numberOfBuckets: 1, orderBy: 'a desc' });
+      await w.worker();
+      expect(await w.rows({ partition })).toEqual(seen);
+      const { state, errorMessage } = await last();
+      if (isPutOff) {
+        expect(state).toBe(CompactionState.COMPACTION_STATE_REFUSED);
+        expect(errorMessage).toMatch(
+          /^delete_delta_0000004_0000004_0000 may delete rows .* write id 3 of the table is open/,
+        );
+      } else expect(state).toBe(CompactionState.COMPACTION_STATE_READY_FOR_CLEANING);
+      await w.cleaner();
+      await w.end(open.txnId);
+      await ask({ type: REBALANCE, partition, numberOfBuckets: 1, orderBy: 'a desc' });
+      await w.worker();
+      expect((await w.states()).at(-1)).toBe('2 ready for cleaning');
+      expect(await w.rows({ partition })).toEqual(seen);
+      expect(w.ls('t', partition)).toContainEqual(expect.stringMatching(/^base_0000004_v/));
+    },
+  );
+
   it('is refused with the reason where it cannot be', async () => {
     await start({}, { parameters: { transactional_properties: 'insert_only' } });
     await w.insert([[1, 'x']]);

@@ -20,6 +20,23 @@ export function isEnoughToCompact(type: CompactionType, state: AcidState): boole
   }
 }
 
+/**
+ * Why a rebalance has to be put off; undefined: it has not. It reads below the lowest open write id only, which may be another
+ * partition's, and gives the rows other ROW__IDs: deletes of committed writes above would be of rows that are no longer known
+ * by theirs, and the rows be seen again (Hive's RebalanceQueryCompactor brings them back). `visible`: all that a reader sees. Pure.
+ */
+export function reasonToPutOff(visible: AcidState, highestWriteId: bigint): string | undefined {
+  const later = visible.deltas.find(
+    // Of ACID version 1 there may be deletes in deltas too.
+    ({ kind, maxWriteId, isRaw, hasVersionFile }) =>
+      maxWriteId > highestWriteId && (kind === 'deleteDelta' || (!isRaw && !hasVersionFile)),
+  );
+  return later === undefined
+    ? undefined
+    : `${later.name} may delete rows that a rebalance gives other ROW__IDs, and cannot be rebalanced with them while ` +
+        `a transaction with write id ${highestWriteId + 1n} of the table is open: ask again when it has ended`;
+}
+
 /** Folders that a Cleaner could remove although nothing needs compacting. */
 export const needsCleaning = (state: AcidState): boolean => state.obsolete.length > 0 || state.aborted.length > 0;
 
