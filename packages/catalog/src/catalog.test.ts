@@ -202,8 +202,8 @@ describe.each(cases)('the catalog $how on $on', ({ how, on }) => {
     await expect(catalog.createTable({ table: makeTable({ database: 'nodb' }) })).rejects.toEqual(
       failing('NO_SUCH_OBJECT', /nodb/),
     );
-    await expect(catalog.createTable({ table: makeTable({ name: 'a b' }) })).rejects.toEqual(
-      failing('INVALID_OBJECT', /a b/),
+    await expect(catalog.createTable({ table: makeTable({ name: 'a.b' }) })).rejects.toEqual(
+      failing('INVALID_OBJECT', /a\.b/),
     );
     const twice = makeTable({ name: 'twice', partitionKeys: [{ name: 'ID', type: 'int' }] });
     await expect(catalog.createTable({ table: twice })).rejects.toEqual(failing('INVALID_OBJECT', /Duplicate/));
