@@ -52,6 +52,30 @@ describe('scanning', () => {
     expect(opened.filter((path) => path.includes('delete_delta')).length).toBe(20);
   });
 
+  it('gives a column that is asked for twice twice, without the deleted rows', async () => {
+    const table = new AcidTable(memoryFileSystem(), '/t', 'struct<a:int,b:double,c:bigint>');
+    await table.insert(
+      1n,
+      0,
+      upTo(9).map((a) => ({ a, b: a / 2, c: BigInt(a) })),
+    );
+    await table.delete(2n, 0, [
+      [1n, b0, 1n],
+      [1n, b0, 4n],
+      [1n, b0, 5n],
+    ]);
+    const writeIds = ValidWriteIdList.allValid();
+    const [split] = await planSplits(table.fs, await table.state(writeIds));
+    const options = { schema: table.schema, writeIds, columns: [1, 0, 0, 2, 1, 2] };
+    const [{ root }] = [...scanSplitSync(table.fs, split, options)];
+    const left = [0, 2, 3, 6, 7, 8];
+    const [ints, doubles, longs] = [left, left.map((a) => a / 2), left.map(BigInt)];
+    expect(root.children.map((child) => ('values' in child ? [...child.values] : child.kind))).toEqual([
+      ...[doubles, ints, ints],
+      ...[longs, doubles, longs],
+    ]);
+  });
+
   it('gives the same with delete events merged instead of kept in memory', async () => {
     const table = new AcidTable(memoryFileSystem(), '/t', 'struct<a:int>');
     for (let writeId = 1n; writeId <= 3n; writeId++)

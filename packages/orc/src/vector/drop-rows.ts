@@ -4,11 +4,17 @@ import { filterVector } from './rearrange.js';
 /**
  * The rows whose flag in `dropped` is 0, `kept` of them; flags are 0 or 1. In the vector's own memory where its values have a
  * fixed width: the vector must not be used any more. For many batches of which a few rows go: fresh memory for what stays
- * costs more than moving it.
+ * costs more than moving it. A vector may stand in a struct more than once: a column that was asked for twice.
  */
 export function dropRows(vector: ColumnVector, dropped: Uint8Array, kept: number): ColumnVector {
   let selection: Int32Array | undefined;
+  const done = new Map<ColumnVector, ColumnVector>();
   const drop = (of: ColumnVector): ColumnVector => {
+    const answer = done.get(of) ?? dropFrom(of);
+    done.set(of, answer);
+    return answer;
+  };
+  const dropFrom = (of: ColumnVector): ColumnVector => {
     if (of.validity === undefined) {
       switch (of.kind) {
         case 'int':
