@@ -28,7 +28,7 @@ export async function main(args: string[]): Promise<number> {
   const shape = values.rows === undefined ? FULL : scaled(FULL, Number(values.rows));
   const path = await preparedHome(`${root}.cache/bench`, shape);
   const peaks = TABLES.map((table) => measureAlone(path, table));
-  const times = await measureInTurns(path, Number(values.rounds ?? 7));
+  const times = await measureInTurns(path, Number(values.rounds ?? 25));
   const rows = TABLES.map((table, i) => {
     const wall = times[table].map(({ ms }) => ms);
     return [
