@@ -1,24 +1,9 @@
 import { semantic } from '../analyze/errors.js';
 import { civilFromDays, daysFromCivil, daysInMonth } from '../text/calendar.js';
+import { DAY_NAMES, MONTH_NAMES } from './sql-datetime/names.js';
 import { zoneOffsetSeconds } from './time-zone.js';
 
 /* java.time.format.DateTimeFormatter's patterns, as far as Hive's users write them (locale en-US). */
-
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 interface Piece {
   readonly letter: string;
@@ -81,16 +66,16 @@ export function formatTimestamp(seconds: bigint, nanos: number, pattern: string)
         }
         case 'M':
         case 'L':
-          return count >= 3 ? name(MONTHS, month - 1, count) : pad(month, count);
+          return count >= 3 ? name(MONTH_NAMES, month - 1, count) : pad(month, count);
         case 'd':
           return pad(day, count);
         case 'D':
           return pad(dayOfYear, count);
         case 'E':
-          return name(DAYS, weekday, count);
+          return name(DAY_NAMES, weekday, count);
         case 'e':
         case 'c':
-          return count >= 3 ? name(DAYS, weekday, count) : pad(weekday + 1, count);
+          return count >= 3 ? name(DAY_NAMES, weekday, count) : pad(weekday + 1, count);
         case 'a':
           return hour < 12 ? 'AM' : 'PM';
         case 'H':
@@ -214,7 +199,7 @@ export function parseWithPattern(text: string, pattern: string): bigint | null {
       case 'L': {
         const index =
           count >= 3
-            ? MONTHS.findIndex((n) => n.slice(0, count === 3 ? 3 : 20).toLowerCase() === part.toLowerCase())
+            ? MONTH_NAMES.findIndex((n) => n.slice(0, count === 3 ? 3 : 20).toLowerCase() === part.toLowerCase())
             : value - 1;
         month = index + 1;
         break;

@@ -1,3 +1,4 @@
+/** Names in the locale en-US, for the patterns of DateTimeFormatter and of SQL:2016. */
 export const MONTH_NAMES = [
   'January',
   'February',
