@@ -20,6 +20,7 @@ export { ScanCounts } from './read/scan-counts.js';
 export * from './read/scan-split.js';
 export * from './read/scan-types.js';
 export { keepSmallFiles } from './read/small-file-cache.js';
+export type { UnseenRow } from './read/unseen-row.js';
 export * from './read/upgrade-check.js';
 export * from './state/acid-directory.js';
 export * from './state/decide-acid-state.js';

@@ -161,7 +161,8 @@ export class DeleteReader {
   }
 }
 
-function rangeConditions(range: KeyRange): Sarg[] {
+/** What the key columns of a file of events satisfy where there may be keys of the range. */
+export function rangeConditions(range: KeyRange): Sarg[] {
   const between = (column: keyof typeof ACID_COLUMN, bounds: Bounds | undefined): Sarg[] =>
     bounds === undefined ? [] : [{ op: 'between', column: ACID_COLUMN[column], low: bounds[0], high: bounds[1] }];
   return [

@@ -1,4 +1,4 @@
-import { halvesOf, type KeyRun, keyRuns, lastRowId } from './key-runs.js';
+import { bounds, halvesOf, type KeyRange, type KeyRun, keyRuns, lastRowId } from './key-runs.js';
 import type { RowKeys } from './row-keys.js';
 
 /** Deleted rows of one write id and bucket property. */
@@ -154,6 +154,16 @@ export class DeleteSet {
     let marked = 0;
     for (const run of runs) marked += this.sets.get(run.writeId)?.get(run.bucket)?.mark(run, deleted) ?? 0;
     return marked;
+  }
+
+  /** What the keys lie between, column by column. */
+  range(): KeyRange {
+    const ids = [...this.sets.values()].flatMap((byBucket) => [...byBucket.values()].map((set) => set.sorted()));
+    return {
+      writeId: bounds([...this.sets.keys()]),
+      bucket: bounds([...this.sets.values()].flatMap((byBucket) => [...byBucket.keys()].map(BigInt))),
+      rowId: bounds(ids.flatMap((sorted) => [sorted[0], sorted[sorted.length - 1]])),
+    };
   }
 
   /** All keys in their order, in batches. */

@@ -82,7 +82,8 @@ export function rangeOfRuns(runs: readonly KeyRun[]): KeyRange {
   };
 }
 
-function bounds(values: readonly bigint[]): Bounds {
+/** Of at least one value. */
+export function bounds(values: readonly bigint[]): Bounds {
   let [min, max] = [values[0], values[0]];
   for (const value of values) {
     if (value < min) min = value;

@@ -1,11 +1,11 @@
 import { CorruptFileError } from '@skep/core';
-import type { OrcBatch } from '@skep/orc';
+import type { OrcBatch, ReadOptions } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
 import type { DataFile } from '../state/acid-directory.js';
 import { acidReadOptions, isAcidSchema, plainReadOptions } from './acid-schema.js';
-import { keyRangeOf } from './delete-reader.js';
+import { keyRangeOf, rangeConditions } from './delete-reader.js';
 import { countRowsBefore } from './event-cursor.js';
-import { consecutiveRun, keyRuns } from './key-runs.js';
+import { consecutiveRun, type KeyRange, keyRuns, mayOverlap } from './key-runs.js';
 import { type Numbering, numberingOf, rangeOfNumbering } from './numbering.js';
 import { BatchCursor, type OrcFile, openOrcFile } from './orc-file.js';
 import { AcidColumns, consecutiveKeys, structOf } from './row-keys.js';
@@ -89,6 +89,7 @@ function* scanOriginal(fs: FileSystem, split: SplitOf<'original'>, options: Scan
     const numbering = { writeId, bucket, first: rowsBefore };
     const cursor = new BatchCursor(reader, plainReadOptions(reader.schema, options.schema, options));
     const range = rangeOfNumbering(numbering, reader.numberOfRows);
+    if (options.keyRange !== undefined && !mayOverlap(range, options.keyRange)) return;
     yield* withoutDeleted(fs, split.deletes, range, options, function* () {
       const batch = yield* cursor.next();
       if (batch === undefined) return undefined;
@@ -117,9 +118,11 @@ function* scanAcid(fs: FileSystem, split: SplitOf<'acid'>, options: ScanOptions)
       ...(needsKeys && numbering === undefined ? (['originalTransaction', 'bucket', 'rowId'] as const) : []),
       ...(needsCurrent ? (['currentTransaction'] as const) : []),
     ];
-    const cursor = new BatchCursor(reader, acidReadOptions(reader.schema, options.schema, options, own));
     const statistics = keyRangeOf(reader);
     const range = { ...statistics, writeId: statistics.writeId ?? split.writeIdRange };
+    if (options.keyRange !== undefined && !mayOverlap(range, options.keyRange)) return;
+    const read = acidReadOptions(reader.schema, options.schema, options, own);
+    const cursor = new BatchCursor(reader, withinKeys(read, options.keyRange));
     yield* withoutDeleted(fs, split.deletes, range, options, function* () {
       const batch = yield* cursor.next();
       if (batch === undefined) return undefined;
@@ -135,6 +138,12 @@ function* scanAcid(fs: FileSystem, split: SplitOf<'acid'>, options: ScanOptions)
   } finally {
     orc.close();
   }
+}
+
+function withinKeys(read: ReadOptions, range: KeyRange | undefined): ReadOptions {
+  if (range === undefined) return read;
+  const conditions = rangeConditions(range);
+  return { ...read, sarg: { op: 'and', children: read.sarg === undefined ? conditions : [read.sarg, ...conditions] } };
 }
 
 /** Keys of rows that are numbered through, the file's first row with `first`. */

@@ -2,6 +2,7 @@ import type { ValidWriteIdList } from '@skep/core';
 import type { BooleanVector, IntVector, LongVector, Sarg, StructVector, TypeDescription } from '@skep/orc';
 import type { DataFile } from '../state/acid-directory.js';
 import type { DeleteCache } from './delete-cache.js';
+import type { KeyRange } from './key-runs.js';
 import type { ScanCounts } from './scan-counts.js';
 
 /** The identity of rows: (writeId, bucket property, rowId), which Hive shows as ROW__ID. Columns of equal length. */
@@ -92,6 +93,8 @@ export interface ScanOptions {
    * Leaves out stripes and row groups. Columns are column ids of `schema` or its names (dotted paths inside structs). Rows that do not satisfy it may remain.
    */
   readonly sarg?: Sarg;
+  /** Leaves out files, stripes and row groups without a ROW__ID between these. Others may remain. */
+  readonly keyRange?: KeyRange;
   /** Most rows in a batch, 8192 when absent. */
   readonly batchSize?: number;
   readonly rowIds?: boolean;

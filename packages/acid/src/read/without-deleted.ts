@@ -53,6 +53,6 @@ export function* withoutDeleted(
   }
 }
 
-/** A search argument that may leave out something. */
-export const isSelective = ({ sarg }: ScanOptions): boolean =>
-  sarg !== undefined && !(sarg.op === 'and' && sarg.children.length === 0);
+/** What may leave out something. */
+export const isSelective = ({ sarg, keyRange }: ScanOptions): boolean =>
+  keyRange !== undefined || (sarg !== undefined && !(sarg.op === 'and' && sarg.children.length === 0));

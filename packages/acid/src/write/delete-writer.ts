@@ -5,7 +5,8 @@ import { bucketOf } from '../layout/bucket-property.js';
 import { formatAcidDirectoryName } from '../layout/directory-name.js';
 import { DeleteSet } from '../read/delete-set.js';
 import type { RowKeys } from '../read/row-keys.js';
-import type { RowIdVectors } from '../read/scan-types.js';
+import type { AcidSplit, RowIdVectors } from '../read/scan-types.js';
+import { type UnseenOptions, type UnseenRow, unseenRow } from '../read/unseen-row.js';
 import { EventFileWriter } from './event-file-writer.js';
 import { StatementFolder } from './statement-folder.js';
 import type { WriteResult, WriteTarget } from './write-types.js';
@@ -50,6 +51,20 @@ export class DeleteWriter {
       });
       start = end;
     }
+  }
+
+  /**
+   * A ROW__ID written that no row of the folder has under these splits, or that was written twice; each split may have rows of
+   * its own bucket only.
+   */
+  async unseen(splits: readonly AcidSplit[], options: Omit<UnseenOptions, 'schema'>): Promise<UnseenRow | undefined> {
+    const { fs, schema } = this.target;
+    for (const [bucket, set] of this.sets) {
+      const ofBucket = splits.filter((split) => (split.bucket ?? 0) === bucket);
+      const unseen = await unseenRow(fs, ofBucket, set, { ...options, schema });
+      if (unseen !== undefined) return unseen;
+    }
+    return undefined;
   }
 
   /** Writes the files and makes them durable. Without events there is no folder. */

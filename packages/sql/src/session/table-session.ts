@@ -18,6 +18,7 @@ import { canonicalPartitionText } from './partition-value.js';
 import { nameOf, normalizePartitionValue } from './partitions.js';
 import { runStatement } from './run-statement.js';
 import { ScanProgress } from './scan-progress.js';
+import { requireSeenRows } from './seen-rows.js';
 import type { Services } from './services.js';
 import { planTableSplits, type TableSplit } from './split-scan.js';
 import type { StatementTransaction } from './statement-transaction.js';
@@ -325,6 +326,7 @@ async function changeRows(
       const data = columnsAsStruct(names, rows.children.slice(0, names.length), rows.length);
       await inserts.write(data, rows.length, keysOf(rows, names.length));
     }
+    await requireSeenRows(context, running, table, deletes, signal);
     const [{ deletedRows }, { insertedRows }] = await allDone([deletes.close(), inserts.close()]);
     return { inserted: BigInt(insertedRows), deleted: BigInt(deletedRows) };
   } catch (error) {

@@ -83,6 +83,11 @@ export class TableWriter {
     });
   }
 
+  /** Of a leg of deletes: the writer of each partition folder. */
+  *deleteWriters(): Generator<readonly [partition: string, writer: DeleteWriter]> {
+    for (const [name, writer] of this.writers) if (writer instanceof DeleteWriter) yield [name, writer];
+  }
+
   /**
    * `rows`: the data columns of inserts or the ROW__IDs of deletes; `keys`: the partition columns, a vector each in the
    * table's order, or text where the value is fixed for the statement.
