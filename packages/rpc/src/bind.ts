@@ -42,14 +42,20 @@ export interface ServiceBinding {
   readonly implementation: object;
   /** Methods that find out themselves who calls. */
   readonly anonymous: readonly string[];
+  /** For reflection: a google.protobuf.FileDescriptorSet with its imports, of services that are not of proto/skep. */
+  readonly descriptors?: (() => Promise<Uint8Array>) | undefined;
 }
 
 export function bindService<D extends AnyServiceDefinition>(
   definition: D,
   implementation: ImplementationOf<D>,
-  options: { readonly anonymous?: readonly (keyof D & string)[] } = {},
+  options: {
+    readonly anonymous?: readonly (keyof D & string)[];
+    readonly descriptors?: () => Promise<Uint8Array>;
+  } = {},
 ): ServiceBinding {
-  return { definition, implementation, anonymous: options.anonymous ?? [] };
+  const { anonymous = [], descriptors } = options;
+  return { definition, implementation, anonymous, descriptors };
 }
 
 /** `skep.v1.LockService` of a definition's paths `/skep.v1.LockService/Lock`. */

@@ -53,7 +53,10 @@ export async function serve(bindings: readonly ServiceBinding[], options: ServeO
     server.addService(binding.definition as unknown as Grpc.ServiceDefinition, calls.handlers(binding));
   }
   healthOf.addToServer(server);
-  if (options.reflection ?? true) await addReflection(server, names);
+  if (options.reflection ?? true) {
+    const others = await Promise.all(bindings.flatMap(({ descriptors }) => descriptors?.() ?? []));
+    await addReflection(server, names, others);
+  }
   const port = await listen(server, address, await serverCredentials(grpc, options));
   setServing(true);
   return {

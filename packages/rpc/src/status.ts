@@ -35,6 +35,7 @@ const BY_CODE: ReadonlyMap<string, number> = new Map([
   ['OVERLOADED', RESOURCE_EXHAUSTED],
   ['CANCELLED', CANCELLED],
   ['DEADLINE', DEADLINE_EXCEEDED],
+  ['UNIMPLEMENTED', UNIMPLEMENTED],
 ]);
 
 export interface WireStatus {

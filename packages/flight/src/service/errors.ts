@@ -7,6 +7,13 @@ export class BadRequestError extends SkepError {
   }
 }
 
+/** A method of Flight that is not offered here; clients know by the status that they need not try again. */
+export class NotOfferedError extends SkepError {
+  constructor(message: string) {
+    super('UNIMPLEMENTED', 'invalid', message);
+  }
+}
+
 /** A ticket that no service with this key made, or whose text was changed. */
 export class BadTicketError extends SkepError {
   constructor(message: string) {

@@ -24,7 +24,7 @@ import { ROW_ID, ROW_ID_TYPE } from './changes.js';
 import type { Caller, DataSource, PlannedSplit, ReadPlan, TableShape } from './data-source.js';
 import { parseReadDescriptor, type ReadDescriptor } from './descriptor.js';
 import { doPut } from './do-put.js';
-import { BadRequestError, TicketExpiredError } from './errors.js';
+import { BadRequestError, NotOfferedError, TicketExpiredError } from './errors.js';
 import { parseFilter } from './filter/filter.js';
 import { encodeFlightData } from './flight-data.js';
 import { handshakeToken } from './handshake.js';
@@ -54,7 +54,10 @@ const BATCH_ROWS = 16_384;
 export function flightBinding(options: FlightOptions): ServiceBinding {
   const { doGet } = FlightServiceService;
   const definition = { ...FlightServiceService, doGet: { ...doGet, responseSerialize: encodeFlightData } };
-  return bindService(definition, new FlightService(options).methods, { anonymous: ['handshake'] });
+  return bindService(definition, new FlightService(options).methods, {
+    anonymous: ['handshake'],
+    descriptors: async () => Buffer.from((await import('../gen/descriptor-set.js')).DESCRIPTOR_SET, 'base64'),
+  });
 }
 
 class FlightService {
@@ -80,7 +83,7 @@ class FlightService {
     doPut: (requests) => doPut(this.options.source, requests, callerOf(currentCall())),
     // biome-ignore lint/correctness/useYield: the contract wants a stream, this one only fails
     doExchange: async function* refuse() {
-      throw new BadRequestError('DoExchange is not offered: rows are read with DoGet and written with DoPut');
+      throw new NotOfferedError('DoExchange is not offered: rows are read with DoGet and written with DoPut');
     },
     doAction: async function* act(this: FlightService, action: Parameters<Methods['doAction']>[0]) {
       yield await doAction(this.options.source, action, callerOf(currentCall()));
