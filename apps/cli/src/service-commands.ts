@@ -4,6 +4,7 @@ import type { CompactorFlags } from './commands/compactor.js';
 import type { DataFlags } from './commands/data.js';
 import type { HealthFlags } from './commands/health.js';
 import type { MetastoreFlags } from './commands/metastore.js';
+import { addServeFlags } from './commands/serve-options.js';
 import type { CliIo } from './io.js';
 
 const list = (text: string, before: string[] = []): string[] => [...before, text];
@@ -36,17 +37,12 @@ export function addServiceCommands(program: Command, io: CliIo): void {
     .addOption(onOff('cleaner', 'remove what compactions made obsolete (where compaction is served)'))
     .addOption(onOff('housekeeping', 'abort what timed out, forget what is done (where compaction is served)'))
     .option('--workers <n>', 'carry out compactions in this process too', '0')
-    .option('--tls-client-ca <file>', 'mutual TLS: clients must show a certificate of these authorities')
-    .option('--tokens <file>', 'who may call: USER SHA256-OF-TOKEN a line')
-    .addOption(
-      new Option('--certificate-name <name>', 'which name of a certificate is the user').choices(['CN', 'DNS']),
-    )
     .option('--metrics <address>', 'serve Prometheus figures on HOST:PORT/metrics')
     .option('--config <file>', 'parameters from a hive-site.xml or core-site.xml (proxy users); may be repeated', list)
     .addOption(logLevel())
     .addOption(logFile())
     .addHelpText('after', SERVICES_NOTE);
-  addClientFlags(metastore).action(async () => {
+  addClientFlags(addServeFlags(metastore)).action(async () => {
     const { runMetastore } = await import('./commands/metastore.js');
     await runMetastore(io, metastore.optsWithGlobals<MetastoreFlags>());
   });
@@ -73,16 +69,11 @@ export function addServiceCommands(program: Command, io: CliIo): void {
     .option('--advertise <uri>', 'where endpoints can be read: grpc://HOST:PORT; may be repeated', list)
     .option('--ticket-key <file>', 'signs tickets; services with the same key redeem each other’s')
     .option('--ticket-minutes <n>', 'how long tickets keep their snapshot', '10')
-    .option('--tls-client-ca <file>', 'mutual TLS: clients must show a certificate of these authorities')
-    .option('--tokens <file>', 'who may call: USER SHA256-OF-TOKEN a line')
-    .addOption(
-      new Option('--certificate-name <name>', 'which name of a certificate is the user').choices(['CN', 'DNS']),
-    )
     .option('--config <file>', 'parameters from a hive-site.xml or core-site.xml (proxy users); may be repeated', list)
     .option('--metrics <address>', 'serve Prometheus figures on HOST:PORT/metrics')
     .addOption(logLevel())
     .addOption(logFile());
-  addClientFlags(data).action(async () => {
+  addClientFlags(addServeFlags(data)).action(async () => {
     const { runData } = await import('./commands/data.js');
     await runData(io, data.optsWithGlobals<DataFlags>());
   });

@@ -1,14 +1,18 @@
 import type { Command } from 'commander';
 import type { Environment } from '../configuration.js';
+import { UsageError } from '../error-line.js';
 
-/** How a metastore is found and reached: of the shell, `skep compactor` and `skep health`. */
+/**
+ * How a metastore is found and reached: of every command that calls one, also of those that serve (`ServeFlags`, whose
+ * --tls-cert is what their own callers see).
+ */
 export interface ClientFlags {
   readonly metastore?: string;
   readonly tls?: boolean;
   readonly tlsCa?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
   readonly tlsServerName?: string;
+  readonly clientCert?: string;
+  readonly clientKey?: string;
   readonly tokenFile?: string;
   readonly user?: string;
   readonly insecure?: boolean;
@@ -19,9 +23,9 @@ export function addClientFlags(command: Command): Command {
   return command
     .option('--tls', 'reach the metastore over TLS, trusting the authorities that Node trusts')
     .option('--tls-ca <file>', 'over TLS, trusting the authorities in this PEM file')
-    .option('--tls-cert <file>', 'the certificate to show, for mutual TLS')
-    .option('--tls-key <file>', 'its key')
     .option('--tls-server-name <name>', 'the name to find in the metastore’s certificate')
+    .option('--client-cert <file>', 'the certificate to show to the metastore, for mutual TLS')
+    .option('--client-key <file>', 'its key')
     .option('--token-file <file>', 'its first line is the token that says who calls (or SKEP_TOKEN)')
     .option('--user <name>', 'who runs the statements (or SKEP_USER); default: the system’s user')
     .option('--insecure', 'send a token in plain text beyond this machine');
@@ -29,15 +33,18 @@ export function addClientFlags(command: Command): Command {
 
 /** What of it `connect` of @skep/rpc takes. */
 export function connectOptions(flags: ClientFlags, env: Environment) {
-  const { tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile, insecure } = flags;
-  const isTls = tls === true || [tlsCa, tlsCert, tlsKey, tlsServerName].some((flag) => flag !== undefined);
+  const { tls, tlsCa, tlsServerName, clientCert, clientKey, tokenFile, insecure } = flags;
+  if ((clientCert === undefined) !== (clientKey === undefined)) {
+    throw new UsageError('--client-cert and --client-key belong together');
+  }
+  const isTls = tls === true || [tlsCa, tlsServerName, clientCert].some((flag) => flag !== undefined);
   return {
     ...(isTls
       ? {
           tls: {
             ...(tlsCa === undefined ? {} : { caFile: tlsCa }),
-            ...(tlsCert === undefined ? {} : { certFile: tlsCert }),
-            ...(tlsKey === undefined ? {} : { keyFile: tlsKey }),
+            ...(clientCert === undefined ? {} : { certFile: clientCert }),
+            ...(clientKey === undefined ? {} : { keyFile: clientKey }),
             ...(tlsServerName === undefined ? {} : { serverName: tlsServerName }),
           },
         }

@@ -1,4 +1,5 @@
 import type { ServeOptions } from '@skep/rpc';
+import { type Command, Option } from 'commander';
 import { UsageError } from '../error-line.js';
 
 /** How a process serves: of `skep metastore` and `skep data`. */
@@ -10,6 +11,18 @@ export interface ServeFlags {
   readonly tokens?: string;
   readonly certificateName?: 'CN' | 'DNS';
   readonly insecure?: boolean;
+}
+
+/** The same options on the commands that serve; where they listen is their own. */
+export function addServeFlags(command: Command): Command {
+  return command
+    .option('--tls-cert <file>', 'serve over TLS: the certificate that callers see')
+    .option('--tls-key <file>', 'its key')
+    .option('--tls-client-ca <file>', 'mutual TLS: callers must show a certificate of these authorities')
+    .option('--tokens <file>', 'who may call: USER SHA256-OF-TOKEN a line')
+    .addOption(
+      new Option('--certificate-name <name>', 'which name of a certificate is the user').choices(['CN', 'DNS']),
+    );
 }
 
 /** What of it `serve` of @skep/rpc takes; `parameters`: those of the configuration, for proxy users. */
