@@ -18,6 +18,7 @@ import { fileColumns } from './projection.js';
 import { bindSarg, searchedIds } from './pruning.js';
 import { type ScannedFile, scan } from './scan.js';
 import { readStripeLayout, type StripeInformation, type StripeLayout, stripesOf } from './stripe.js';
+import { readBloomShapes, stripeBytes, type WholeStripe } from './whole-stripe.js';
 
 /** Footer.writer of the specification. */
 export type OrcWriterKind = 'java' | 'cpp' | 'presto' | 'go' | 'trino' | 'cudf' | 'unknown';
@@ -78,6 +79,7 @@ export class OrcReader {
   /** By the ids of the columns that are encrypted, descendants included. */
   readonly encryptedColumns: ReadonlyMap<number, EncryptedColumn>;
   private readonly file: ScannedFile;
+  private statisticsOfStripes: Promise<readonly (readonly ColumnStatistics[])[]> | undefined;
 
   constructor(
     private readonly source: MeteredSource,
@@ -137,6 +139,26 @@ export class OrcReader {
 
   stripeStatisticsSync(): readonly (readonly ColumnStatistics[])[] {
     return fetchSync(this.source, readStripeStatistics(this.tail, this.encryption));
+  }
+
+  /** A stripe to be copied into another file as it is; see OrcWriter.appendStripe. Its row data are not read. */
+  async wholeStripe(number: number): Promise<WholeStripe> {
+    const { source, tail, schema } = this;
+    const layout = await this.stripeLayout(number);
+    this.statisticsOfStripes ??= this.stripeStatistics();
+    const statistics = (await this.statisticsOfStripes)[number];
+    const bloomFilters = await fetchAsync(source, readBloomShapes(tail, layout));
+    const information = this.stripes[number];
+    return {
+      tail,
+      schema,
+      number,
+      information,
+      layout,
+      statistics,
+      bloomFilters,
+      bytes: () => stripeBytes(source, information),
+    };
   }
 
   /** A stripe's streams and encodings. */

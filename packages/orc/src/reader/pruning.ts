@@ -164,7 +164,7 @@ export function* readRowIndexes(
   });
 }
 
-function* readBloomFilters(tail: FileTail, stream: StreamInformation): Fetching<BloomFilterIndex> {
+export function* readBloomFilters(tail: FileTail, stream: StreamInformation): Fetching<BloomFilterIndex> {
   const [answer] = yield* fetchRanges([rangeOf(stream)], 0);
   const name = `bloom filter of column ${stream.column}`;
   const bytes = indexBytes(tail, stream, answer, name);

@@ -5,3 +5,13 @@ export function decimalText(unscaled: bigint, scale: number): string {
   const fraction = scale === 0 ? '' : digits.slice(-scale).replace(/0+$/, '');
   return `${unscaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
+
+/** The inverse of decimalText; undefined for what is no decimal of that scale. */
+export function unscaledOf(text: string | undefined, scale: number): bigint | undefined {
+  const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text ?? '');
+  if (match === null) return undefined;
+  const [, sign, whole, fraction = ''] = match;
+  if (fraction.length > scale) return undefined;
+  const digits = BigInt(whole + fraction.padEnd(scale, '0'));
+  return sign === '-' ? -digits : digits;
+}

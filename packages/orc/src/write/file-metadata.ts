@@ -17,13 +17,13 @@ import { OutStream } from './out-stream.js';
 
 export const MAGIC = Uint8Array.of(0x4f, 0x52, 0x43);
 /** The format of Hive 0.12, which every release since writes. */
-const FORMAT_VERSION = [0, 12];
+export const FORMAT_VERSION = [0, 12];
 /**
  * We write as Java's writer does and are free of the defects that its versions up to ORC-14 repaired; readers, Hive's
  * too, decide by this pair what to trust. Who wrote a file is told by the software version.
  */
-const WRITER_JAVA = 0;
-const WRITER_VERSION = 9;
+export const WRITER_JAVA = 0;
+export const WRITER_VERSION = 9;
 
 const TYPE_KINDS: Record<TypeKind, Type_Kind> = {
   boolean: Type_Kind.BOOLEAN,
@@ -81,6 +81,8 @@ export interface FileSummary {
   readonly statistics: readonly ColumnStatistics[];
   readonly userMetadata: ReadonlyMap<string, Uint8Array>;
   readonly numberOfRows: bigint;
+  /** Most bytes that a compression chunk of the file holds. */
+  readonly blockBytes: number;
 }
 
 /** Metadata, footer, postscript and its length (spec: "File Tail"). */
@@ -106,7 +108,7 @@ export function fileTail(file: FileSummary, settings: WriterSettings): Uint8Arra
   const postScript = PostScript.encode({
     footerLength: BigInt(footer.lengthBytes),
     compression: COMPRESSION_KINDS[settings.compression],
-    compressionBlockSize: settings.codec === undefined ? undefined : BigInt(settings.blockBytes),
+    compressionBlockSize: settings.codec === undefined ? undefined : BigInt(file.blockBytes),
     version: FORMAT_VERSION,
     metadataLength: BigInt(metadata.lengthBytes),
     writerVersion: WRITER_VERSION,

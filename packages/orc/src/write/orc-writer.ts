@@ -9,8 +9,11 @@ import {
   type StripeInformation,
   type StripeStatistics,
 } from '../proto/gen/orc_proto.js';
+import type { StripeInformation as StripeInfo } from '../reader/stripe-layout.js';
+import type { WholeStripe } from '../reader/whole-stripe.js';
 import type { TypeDescription } from '../type-description.js';
 import type { ColumnVector } from '../vector.js';
+import { flattenColumns, whyNot } from './append-stripe.js';
 import type { ColumnWriter, FinishedColumn, FinishedStream } from './columns/column-writer.js';
 import { createColumnWriter } from './columns/create-column-writer.js';
 import { InvalidWriteError } from './errors.js';
@@ -46,6 +49,8 @@ export class OrcWriter {
   private rowsInGroup = 0;
   private totalRows = 0;
   private targetStripeBytes: number;
+  /** Of the largest chunks: those of appended stripes may be larger than our own. */
+  private blockBytes: number;
   private bytesAtTurn = 0;
   private lastRoot: ColumnVector | undefined;
   private lastRow = 0;
@@ -60,7 +65,7 @@ export class OrcWriter {
     this.settings = resolveOptions(schema, options);
     this.file = new FileSink(sink);
     this.root = createColumnWriter(schema, this.settings);
-    this.columns = flatten(this.root);
+    this.columns = flattenColumns(this.root);
     this.columns.forEach((column, id) => {
       if (column.type.id !== id) throw new InvalidWriteError(`the schema's column ${id} has id ${column.type.id}`);
     });
@@ -69,6 +74,7 @@ export class OrcWriter {
     );
     this.userMetadata = new Map(options.userMetadata);
     this.targetStripeBytes = this.settings.stripeSizeBytes;
+    this.blockBytes = this.settings.blockBytes;
   }
 
   /** Rows written so far. */
@@ -79,6 +85,11 @@ export class OrcWriter {
   /** Rows of the stripe that is being collected. */
   get rowsInCurrentStripe(): number {
     return this.rowsInStripe;
+  }
+
+  /** Memory of the stripe that is being collected. */
+  get bytesInCurrentStripe(): number {
+    return this.rowsInStripe === 0 ? 0 : this.stripeBytes();
   }
 
   /** Stripes written so far. */
@@ -121,6 +132,30 @@ export class OrcWriter {
     this.userMetadata.set(name, value);
   }
 
+  /**
+   * Appends a stripe of another file as it is, without decoding it (Java: OrcFile.mergeFiles; append-stripe.ts says when it can be
+   * done); rows written before are in a stripe of their own. One that this file cannot hold is an InvalidWriteError that says
+   * why, and leaves the writer as it was: appendableStripes asks beforehand. onStripe is not called.
+   */
+  async appendStripe(stripe: WholeStripe): Promise<void> {
+    if (this.closed) throw new InvalidWriteError('the writer is closed');
+    const why = whyNot(stripe, this.schema, this.settings, this.columns);
+    if (why !== undefined) throw new InvalidWriteError(`a stripe cannot be appended: ${why}`);
+    const { statistics = [], tail } = stripe;
+    const { indexLength, dataLength, footerLength, numberOfRows } = stripe.information;
+    await this.flushStripe();
+    await this.start();
+    await this.beginStripe({ indexLength, dataLength, footerLength }, numberOfRows);
+    for await (const bytes of stripe.bytes()) await this.file.write([bytes]);
+    await this.file.flush();
+    this.columns.forEach((column, id) => {
+      column.addStatistics(statistics[id]);
+    });
+    this.stripeStatistics.push({ colStats: [...statistics] });
+    this.totalRows += numberOfRows;
+    this.blockBytes = Math.max(this.blockBytes, tail.blockSize);
+  }
+
   /** Ends the stripe here, whatever its size. */
   async flushStripe(): Promise<void> {
     if (this.rowsInStripe === 0) return;
@@ -155,6 +190,7 @@ export class OrcWriter {
         statistics: this.columns.map((column) => column.finalStatistics()),
         userMetadata: this.userMetadata,
         numberOfRows: BigInt(this.totalRows),
+        blockBytes: this.blockBytes,
       },
       this.settings,
     );
@@ -210,7 +246,17 @@ export class OrcWriter {
     );
     const indexLength = totalBytes(index);
     const dataLength = totalBytes(data);
-    const bytes = indexLength + dataLength + footer.lengthBytes;
+    await this.beginStripe({ indexLength, dataLength, footerLength: footer.lengthBytes }, this.rowsInStripe);
+    this.stripeStatistics.push({ colStats: columns.map((column): ColumnStatistics => column.statistics) });
+    for (const stream of [...index, ...data]) await this.file.write(stream.parts);
+    await this.file.write(footer.parts);
+    await this.file.flush();
+  }
+
+  /** Puts a stripe of these lengths into the list, and its file to where it begins. */
+  private async beginStripe(lengths: StripeLengths, rows: number): Promise<void> {
+    const { indexLength, dataLength, footerLength } = lengths;
+    const bytes = indexLength + dataLength + footerLength;
     const place = placeStripe(this.file.position, bytes, this.targetStripeBytes, this.settings);
     this.targetStripeBytes = place.nextStripeBytes;
     if (place.paddingBytes > 0) await this.file.write([new Uint8Array(place.paddingBytes)]);
@@ -218,14 +264,10 @@ export class OrcWriter {
       offset: BigInt(this.file.position),
       indexLength: BigInt(indexLength),
       dataLength: BigInt(dataLength),
-      footerLength: BigInt(footer.lengthBytes),
-      numberOfRows: BigInt(this.rowsInStripe),
+      footerLength: BigInt(footerLength),
+      numberOfRows: BigInt(rows),
       encryptedLocalKeys: [],
     });
-    this.stripeStatistics.push({ colStats: columns.map((column): ColumnStatistics => column.statistics) });
-    for (const stream of [...index, ...data]) await this.file.write(stream.parts);
-    await this.file.write(footer.parts);
-    await this.file.flush();
   }
 
   private indexStreams({ entries, bloomFilters }: FinishedColumn, column: number): FinishedStream[] {
@@ -244,10 +286,8 @@ export class OrcWriter {
   }
 }
 
+type StripeLengths = Pick<StripeInfo, 'indexLength' | 'dataLength' | 'footerLength'>;
+
 function totalBytes(streams: readonly FinishedStream[]): number {
   return streams.reduce((sum, stream) => sum + stream.lengthBytes, 0);
-}
-
-function flatten(column: ColumnWriter): ColumnWriter[] {
-  return [column, ...column.children.flatMap(flatten)];
 }

@@ -8,6 +8,7 @@ import {
   type RowIndexEntry,
   Stream_Kind,
 } from '../../proto/gen/orc_proto.js';
+import type { BloomShape } from '../../reader/whole-stripe.js';
 import type { TypeDescription } from '../../type-description.js';
 import type { ColumnVector } from '../../vector.js';
 import { InvalidWriteError } from '../errors.js';
@@ -172,6 +173,23 @@ export abstract class ColumnWriter<S extends Statistics = Statistics> {
   private entryOf({ presentPositions, positions, statistics }: RowGroup): RowIndexEntry {
     const all = this.hasNulls ? [...presentPositions, ...positions] : positions;
     return { positions: all.map(BigInt), statistics };
+  }
+
+  /** The size of the filters that it makes; undefined: none. */
+  get bloomShape(): BloomShape | undefined {
+    return this.bloomFilter && { bytes: this.bloomFilter.bytes.length, hashFunctions: this.bloomFilter.hashFunctions };
+  }
+
+  /** Whether another stripe's statistics of this column say enough to be added to the file's. */
+  understands(statistics: ColumnStatistics): boolean {
+    return this.createStatistics().read(statistics);
+  }
+
+  /** Adds those of a stripe that comes from another file. */
+  addStatistics(statistics: ColumnStatistics): void {
+    const read = this.createStatistics();
+    if (!read.read(statistics)) throw new InvalidWriteError(`column ${this.type.id}: the statistics are incomplete`);
+    this.fileStatistics.merge(read);
   }
 
   /** Statistics of all finished stripes. */

@@ -4,6 +4,9 @@ import { Statistics } from './statistics.js';
 import { lowerBound, MOST_RECORDED_BYTES, upperBound } from './string-bounds.js';
 
 const UTF8 = new TextDecoder();
+/** What decoding puts for bytes that are no UTF-8. */
+const LOST_BYTES = '\ufffd';
+const encode = (text: string) => new TextEncoder().encode(text);
 const EMPTY = new Uint8Array(0);
 
 /** string, char and varchar: the least and greatest by bytes, or bounds of them where they are longer than 1024 bytes. */
@@ -99,6 +102,23 @@ export class StringStatistics extends Statistics {
       },
     };
   }
+
+  /** Bytes that are no UTF-8 were lost in the message: where they belong in the order cannot be told any more. */
+  protected override readDetails({ stringStatistics }: ColumnStatistics): boolean {
+    if (this.count === 0) return true;
+    const { minimum, maximum, lowerBound: low, upperBound: high, sum } = stringStatistics ?? {};
+    const min = minimum ?? low;
+    const max = maximum ?? high;
+    if (min === undefined || sum === undefined) return false;
+    if (min.includes(LOST_BYTES) || max?.includes(LOST_BYTES)) return false;
+    this.min = encode(min);
+    this.max = max === undefined ? undefined : encode(max);
+    this.minIsBound = minimum === undefined;
+    this.maxIsBound = maximum === undefined;
+    this.sum = Number(sum);
+    this.seen = true;
+    return true;
+  }
 }
 
 /** Big endian, shorter ones with zeros at the end: of two that differ the order is that of the bytes. */
@@ -124,5 +144,10 @@ export class BinaryStatistics extends Statistics {
 
   protected override details(): ColumnStatistics {
     return { binaryStatistics: { sum: BigInt(this.sum) } };
+  }
+
+  protected override readDetails({ binaryStatistics }: ColumnStatistics): boolean {
+    this.sum = Number(binaryStatistics?.sum ?? 0n);
+    return this.count === 0 || binaryStatistics?.sum !== undefined;
   }
 }

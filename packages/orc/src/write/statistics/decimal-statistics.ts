@@ -1,5 +1,5 @@
 import type { ColumnStatistics } from '../../proto/gen/orc_proto.js';
-import { decimalText } from '../decimal-text.js';
+import { decimalText, unscaledOf } from '../decimal-text.js';
 import { sumOfLongs } from './number-statistics.js';
 import { Statistics } from './statistics.js';
 
@@ -55,5 +55,15 @@ export class DecimalStatistics extends Statistics {
   protected override details(): ColumnStatistics {
     const text = (value: bigint | undefined) => (value === undefined ? undefined : decimalText(value, this.scale));
     return { decimalStatistics: { minimum: text(this.min), maximum: text(this.max), sum: text(this.sum) } };
+  }
+
+  protected override readDetails({ decimalStatistics }: ColumnStatistics): boolean {
+    if (this.count === 0) return true;
+    const { minimum, maximum, sum } = decimalStatistics ?? {};
+    this.min = unscaledOf(minimum, this.scale);
+    this.max = unscaledOf(maximum, this.scale);
+    this.sum = unscaledOf(sum, this.scale);
+    // A sum that is left out passed 38 digits; one that is there must be read.
+    return this.min !== undefined && this.max !== undefined && (sum === undefined || this.sum !== undefined);
   }
 }

@@ -63,6 +63,16 @@ export class IntegerStatistics extends Statistics {
     const range = this.count > 0 ? { minimum: this.min, maximum: this.max } : {};
     return { intStatistics: { ...range, sum: this.sum } };
   }
+
+  protected override readDetails({ intStatistics }: ColumnStatistics): boolean {
+    if (this.count === 0) return true;
+    const { minimum, maximum, sum } = intStatistics ?? {};
+    if (minimum === undefined || maximum === undefined) return false;
+    this.min = minimum;
+    this.max = maximum;
+    this.sum = sum;
+    return true;
+  }
 }
 
 /** float and double. As in Java a NaN that comes first stays minimum and maximum; readers then ignore them. */
@@ -110,6 +120,17 @@ export class DoubleStatistics extends Statistics {
     const range = this.seen ? { minimum: this.min, maximum: this.max } : {};
     return { doubleStatistics: { ...range, sum: this.sum } };
   }
+
+  protected override readDetails({ doubleStatistics }: ColumnStatistics): boolean {
+    if (this.count === 0) return true;
+    const { minimum, maximum, sum } = doubleStatistics ?? {};
+    if (minimum === undefined || maximum === undefined || sum === undefined) return false;
+    this.min = minimum;
+    this.max = maximum;
+    this.sum = sum;
+    this.seen = true;
+    return true;
+  }
 }
 
 /** boolean: how many are true. */
@@ -127,6 +148,12 @@ export class BooleanStatistics extends Statistics {
 
   protected override details(): ColumnStatistics {
     return { bucketStatistics: { count: [BigInt(this.trueCount)] } };
+  }
+
+  protected override readDetails({ bucketStatistics }: ColumnStatistics): boolean {
+    const trues = bucketStatistics?.count?.[0];
+    this.trueCount = Number(trues ?? 0n);
+    return this.count === 0 || trues !== undefined;
   }
 }
 
@@ -155,6 +182,15 @@ export class DateStatistics extends Statistics {
   protected override details(): ColumnStatistics {
     return { dateStatistics: this.count > 0 ? { minimum: this.min, maximum: this.max } : {} };
   }
+
+  protected override readDetails({ dateStatistics }: ColumnStatistics): boolean {
+    if (this.count === 0) return true;
+    const { minimum, maximum } = dateStatistics ?? {};
+    if (minimum === undefined || maximum === undefined) return false;
+    this.min = minimum;
+    this.max = maximum;
+    return true;
+  }
 }
 
 /** Lists and maps: numbers of elements. */
@@ -182,5 +218,15 @@ export class CollectionStatistics extends Statistics {
   protected override details(): ColumnStatistics {
     const range = this.count > 0 ? { minChildren: BigInt(this.min), maxChildren: BigInt(this.max) } : {};
     return { collectionStatistics: { ...range, totalChildren: BigInt(this.total) } };
+  }
+
+  protected override readDetails({ collectionStatistics }: ColumnStatistics): boolean {
+    if (this.count === 0) return true;
+    const { minChildren, maxChildren, totalChildren } = collectionStatistics ?? {};
+    if (minChildren === undefined || maxChildren === undefined || totalChildren === undefined) return false;
+    this.min = Number(minChildren);
+    this.max = Number(maxChildren);
+    this.total = Number(totalChildren);
+    return true;
   }
 }

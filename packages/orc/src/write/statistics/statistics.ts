@@ -25,6 +25,23 @@ export class Statistics {
     };
   }
 
+  /**
+   * What a message says, into statistics that have seen nothing; false where it does not say enough to be merged. A file whose
+   * writer does not tell of NULLs may have some.
+   */
+  read(message: ColumnStatistics): boolean {
+    if (message.numberOfValues === undefined) return false;
+    this.count = Number(message.numberOfValues);
+    this.hasNull = message.hasNull ?? true;
+    this.bytesOnDisk = Number(message.bytesOnDisk ?? 0n);
+    return Number.isSafeInteger(this.count) && this.readDetails(message);
+  }
+
+  /** The part of a message that depends on the type; false where it is missing though there are values. */
+  protected readDetails(_message: ColumnStatistics): boolean {
+    return true;
+  }
+
   /** The part that depends on the type. */
   protected details(): ColumnStatistics {
     return {};

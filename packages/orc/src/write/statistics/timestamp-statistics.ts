@@ -40,4 +40,15 @@ export class TimestampStatistics extends Statistics {
       },
     };
   }
+
+  protected override readDetails({ timestampStatistics }: ColumnStatistics): boolean {
+    if (this.count === 0) return true;
+    const { minimumUtc, maximumUtc, minimumNanos, maximumNanos } = timestampStatistics ?? {};
+    if (minimumUtc === undefined || maximumUtc === undefined) return false;
+    this.min = Number(minimumUtc);
+    this.max = Number(maximumUtc);
+    this.minNanos = (minimumNanos ?? 1) - 1;
+    this.maxNanos = (maximumNanos ?? 1_000_000) - 1;
+    return Number.isSafeInteger(this.min) && Number.isSafeInteger(this.max);
+  }
 }
