@@ -31,6 +31,10 @@ export class HiveMetastore {
     private readonly child: ChildProcess,
   ) {}
 
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
   static async start(oracle: string, home: string, database: string): Promise<HiveMetastore> {
     const port = await freePort();
     const conf = {

@@ -16,6 +16,8 @@ export interface Load {
   readonly transactionsPerSecond: number;
   readonly transactionMs: readonly number[];
   readonly lockMs: readonly number[];
+  /** Processor time of the clients, for one transaction. */
+  readonly cpuMs: number;
   readonly failures: number;
   /** Of the first that failed. */
   readonly failure?: string;
@@ -91,6 +93,7 @@ export async function drive(address: string, clients: number, seconds: number): 
   try {
     await Promise.all(all.map((client) => client.transaction()));
     const start = performance.now();
+    const cpuBefore = process.cpuUsage();
     const end = start + seconds * 1000;
     const work = async (client: Client): Promise<void> => {
       while (performance.now() < end) {
@@ -105,8 +108,10 @@ export async function drive(address: string, clients: number, seconds: number): 
     };
     await Promise.all(all.map(work));
     const tookSeconds = (performance.now() - start) / 1000;
+    const { user, system } = process.cpuUsage(cpuBefore);
     const ascending = (a: number, b: number): number => a - b;
     return {
+      cpuMs: (user + system) / 1000 / transactionMs.length,
       transactionsPerSecond: transactionMs.length / tookSeconds,
       transactionMs: transactionMs.sort(ascending),
       lockMs: lockMs.sort(ascending),

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { hasMariadb, startMariadb } from '@skep/metadb/testing';
-import { findOracle, type HiveLoad, HiveMetastore } from './hive-metastore.js';
+import { cpuMsOf } from './cpu.js';
+import { findOracle, HiveMetastore } from './hive-metastore.js';
+import { createHiveDatabase, publishedHiveSchema } from './hive-schema.js';
 import { drive, type Load, type SnapshotTimes, snapshots } from './metastore-load.js';
-import { textTable, timingOf } from './statistics.js';
+import { type CpuMs, GOAL, HIVE, HIVE_OUR_INDEXES, Report, SKEP_MARIADB, SKEP_SQLITE } from './metastore-report.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const GOAL = { ratio: 5, lockP99Ms: 10, snapshotMs: 100, openTxns: 100_000 };
 
 interface Tools {
   /** The command line from its sources: the path of a program for Node. */
@@ -25,7 +26,7 @@ const OPTIONS = {
   db: { type: 'string', default: 'sqlite,mariadb' },
   'no-hive': { type: 'boolean', default: false },
   'no-snapshot': { type: 'boolean', default: false },
-  /** Write a profile of each metastore process into this folder. */
+  /** Write a profile of each process into this folder. */
   profile: { type: 'string' },
   /** Of the process that drives: the address of a metastore. */
   drive: { type: 'string' },
@@ -34,7 +35,8 @@ const OPTIONS = {
 
 /**
  * Open, allocate a write id, lock, commit, by clients with a connection and a table each, against `skep metastore` in a process
- * of its own, over gRPC; beside Hive's metastore over Thrift, in turns.
+ * of its own, over gRPC; beside Hive's metastore over Thrift, in turns: on the schema that Hive publishes, and with the
+ * indexes that skep adds.
  */
 export async function main(args: string[], tools?: Tools): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS });
@@ -60,7 +62,7 @@ export async function main(args: string[], tools?: Tools): Promise<number> {
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
-  return bench.report();
+  return bench.report.print();
 }
 
 interface Setup {
@@ -74,7 +76,12 @@ class SkepMetastore {
   private constructor(
     readonly address: string,
     private readonly child: ChildProcess,
+    private readonly profiling: readonly string[],
   ) {}
+
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
 
   static start({ work, program, profile }: Setup, db: string): Promise<SkepMetastore> {
     const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
@@ -89,7 +96,7 @@ class SkepMetastore {
       child.stdout.on('data', (chunk) => {
         out += String(chunk);
         const address = /ready on (\S+):/.exec(out)?.[1];
-        if (address !== undefined) resolve(new SkepMetastore(address, child));
+        if (address !== undefined) resolve(new SkepMetastore(address, child, profiling));
       });
       child.on('close', (code) => reject(new TypeError(`skep metastore ended with ${code}`)));
     });
@@ -107,7 +114,7 @@ class SkepMetastore {
   private async ask<T>(args: readonly string[]): Promise<T> {
     // This very bundle: sources may change meanwhile.
     const run = `import(${JSON.stringify(import.meta.url)}).then(({ main }) => main(process.argv.slice(1)))`;
-    const all = ['--input-type=module', '-e', run, '--', '--drive', this.address, ...args];
+    const all = [...this.profiling, '--input-type=module', '-e', run, '--', '--drive', this.address, ...args];
     const { stdout } = await promisify(execFile)(process.execPath, all, { maxBuffer: 1 << 28 });
     return JSON.parse(stdout);
   }
@@ -120,24 +127,27 @@ class SkepMetastore {
   }
 }
 
-/** One line of the table, of all rounds. */
-interface Line {
-  readonly what: string;
-  readonly clients: number;
-  readonly rounds: {
-    readonly perSecond: number;
-    readonly medianMs: number;
-    readonly p99Ms: number;
-    lockP99Ms?: number;
-  }[];
-  failures: number;
-  failure?: string;
+/** Whose processor time counts, beside the clients'. */
+interface Processes {
+  readonly metastore: number | undefined;
+  readonly database?: number;
+}
+
+/** What `drive` answers, and what its processes have used for each transaction. */
+async function measured<T extends { readonly transactionsPerSecond: number } | string>(
+  { metastore, database }: Processes,
+  seconds: number,
+  drive: () => Promise<T>,
+): Promise<{ readonly load: T; readonly cpu: CpuMs }> {
+  const before = [cpuMsOf(metastore), cpuMsOf(database)];
+  const load = await drive();
+  const count = typeof load === 'string' ? Number.NaN : load.transactionsPerSecond * seconds;
+  const [ofMetastore, ofDatabase] = [cpuMsOf(metastore), cpuMsOf(database)].map((now, i) => (now - before[i]) / count);
+  return { load, cpu: { metastore: ofMetastore, database: ofDatabase } };
 }
 
 class Bench {
-  private readonly lines: Line[] = [];
-  private readonly snapshotLines: string[][] = [];
-  private readonly missed: string[] = [];
+  readonly report = new Report();
 
   constructor(
     private readonly clients: readonly number[],
@@ -150,9 +160,9 @@ class Bench {
     const skep = await SkepMetastore.start(setup, `sqlite:${join(setup.work, 'metastore.db')}`);
     try {
       for (let round = 0; round < this.rounds; round++) {
-        for (const clients of this.clients) this.note('skep, SQLite', clients, await skep.drive(clients, this.seconds));
+        for (const clients of this.clients) await this.driveSkep(SKEP_SQLITE, clients, skep);
       }
-      await this.snapshot('skep, SQLite', skep);
+      await this.snapshot(SKEP_SQLITE, skep);
     } finally {
       await skep.stop();
     }
@@ -163,132 +173,67 @@ class Bench {
     // Each commit is flushed, as a server's default is.
     const mariadb = await startMariadb({ flush: 1 });
     let skep: SkepMetastore | undefined;
-    let hive: HiveMetastore | undefined;
+    const hives = new Map<string, HiveMetastore>();
     try {
       skep = await SkepMetastore.start(setup, `${mariadb.url}/skep`);
-      if (oracle !== undefined) {
-        // A database of its own on the same server, with the same tables and indexes.
-        await (await SkepMetastore.start(setup, `${mariadb.url}/hive`)).stop();
-        hive = await HiveMetastore.start(oracle, join(setup.work, 'hive'), `mariadb://127.0.0.1:${mariadb.port}/hive`);
-      }
-      // Both warm: a Java program more than we.
+      if (oracle !== undefined) await startHives(setup, oracle, mariadb, hives);
+      // All warm: a Java program more than we.
       await skep.drive(8, 2);
-      await hive?.drive(8, 10);
+      for (const hive of hives.values()) await hive.drive(8, 10);
       for (let round = 0; round < this.rounds; round++) {
         for (const clients of this.clients) {
-          this.note('skep, MariaDB', clients, await skep.drive(clients, this.seconds));
-          if (hive !== undefined) this.noteHive(clients, await hive.drive(clients, this.seconds));
+          await this.driveSkep(SKEP_MARIADB, clients, skep, mariadb.pid);
+          for (const [what, hive] of hives) await this.driveHive(what, clients, hive, mariadb.pid);
         }
       }
-      await this.snapshot('skep, MariaDB', skep);
+      await this.snapshot(SKEP_MARIADB, skep);
     } finally {
-      hive?.stop();
+      for (const hive of hives.values()) hive.stop();
       await skep?.stop();
       await mariadb.stop();
     }
   }
 
-  private lineOf(what: string, clients: number): Line {
-    let line = this.lines.find((known) => known.what === what && known.clients === clients);
-    if (line === undefined) {
-      line = { what, clients, rounds: [], failures: 0 };
-      this.lines.push(line);
-    }
-    return line;
+  private async driveSkep(what: string, clients: number, skep: SkepMetastore, database?: number): Promise<void> {
+    const processes = { metastore: skep.pid, database };
+    const { load, cpu } = await measured(processes, this.seconds, () => skep.drive(clients, this.seconds));
+    this.report.note(what, clients, load, { ...cpu, clients: load.cpuMs });
+    progress(what, clients, load.transactionsPerSecond);
   }
 
-  private note(what: string, clients: number, load: Load): void {
-    const line = this.lineOf(what, clients);
-    const { transactionMs, lockMs } = load;
-    const perSecond = load.transactionsPerSecond;
-    line.rounds.push({
-      perSecond,
-      medianMs: quantile(transactionMs, 0.5),
-      p99Ms: quantile(transactionMs, 0.99),
-      lockP99Ms: quantile(lockMs, 0.99),
-    });
-    line.failures += load.failures;
-    line.failure ??= load.failure;
-    this.progress(what, clients, perSecond);
-  }
-
-  private noteHive(clients: number, load: HiveLoad | string): void {
-    const line = this.lineOf('Hive, MariaDB', clients);
-    if (typeof load === 'string') {
-      line.failures++;
-      line.failure ??= load;
-      this.progress('Hive, MariaDB', clients, 0);
-      return;
-    }
-    line.rounds.push({ ...load, perSecond: load.transactionsPerSecond });
-    this.progress('Hive, MariaDB', clients, load.transactionsPerSecond);
-  }
-
-  private progress(what: string, clients: number, perSecond: number): void {
-    const load = loadavg()[0].toFixed(1);
-    process.stderr.write(`  ${what}, ${clients} clients: ${perSecond.toFixed(0)} transactions/s (load ${load})\n`);
+  private async driveHive(what: string, clients: number, hive: HiveMetastore, database: number): Promise<void> {
+    const processes = { metastore: hive.pid, database };
+    const { load, cpu } = await measured(processes, this.seconds, () => hive.drive(clients, this.seconds));
+    this.report.noteHive(what, clients, load, cpu);
+    progress(what, clients, typeof load === 'string' ? 0 : load.transactionsPerSecond);
   }
 
   private async snapshot(what: string, skep: SkepMetastore): Promise<void> {
-    if (this.skipsSnapshots) return;
-    const { open, validTxnsMs, validWriteIdsMs } = await skep.snapshots(GOAL.openTxns);
-    const cells = [validTxnsMs, validWriteIdsMs].map(
-      (times) => `${ms(quantile(times, 0.5))} (max ${ms(times.at(-1))})`,
-    );
-    this.snapshotLines.push([what, String(open), ...cells]);
-    for (const [name, times] of Object.entries({ validTxnsMs, validWriteIdsMs })) {
-      if (quantile(times, 0.5) >= GOAL.snapshotMs) this.missed.push(`${what}: ${name} of ${open} open transactions`);
-    }
-  }
-
-  report(): number {
-    const rows = this.lines.map((line) => {
-      const of = (figure: 'perSecond' | 'medianMs' | 'p99Ms' | 'lockP99Ms') =>
-        timingOf(line.rounds.map((round) => round[figure] ?? Number.NaN)).median;
-      const ratio = line.what === 'skep, MariaDB' ? this.ratioToHive(line) : undefined;
-      this.judge(line, ratio, of('lockP99Ms'));
-      const figures = line.rounds.length === 0 ? [] : [of('perSecond').toFixed(0), ms(of('medianMs')), ms(of('p99Ms'))];
-      const cells = [...figures, '', '', ''].slice(0, 3);
-      const lock = line.what.startsWith('skep') ? ms(of('lockP99Ms')) : '';
-      return [line.what, String(line.clients), ...cells, lock, String(line.failures), ratio?.toFixed(1) ?? ''];
-    });
-    const head = ['', 'clients', 'transactions/s', 'p50 ms', 'p99 ms', 'lock p99 ms', 'failures', 'times Hive'];
-    process.stdout.write(`${textTable(head, rows)}\n`);
-    if (this.snapshotLines.length > 0) {
-      const columns = ['', 'open', 'GetValidTxns ms', 'GetValidWriteIds ms'];
-      process.stdout.write(`\n${textTable(columns, this.snapshotLines)}\n`);
-    }
-    for (const { what, clients, failure } of this.lines) {
-      if (failure !== undefined) process.stdout.write(`${what}, ${clients} clients: ${failure}\n`);
-    }
-    for (const what of this.missed) process.stdout.write(`goal missed: ${what}\n`);
-    return this.missed.length === 0 ? 0 : 1;
-  }
-
-  /** Median of the rounds' ratios: what was measured one after the other. */
-  private ratioToHive(line: Line): number | undefined {
-    const hive = this.lines.find((other) => other.what === 'Hive, MariaDB' && other.clients === line.clients);
-    const pairs = line.rounds.flatMap((round, i) => {
-      const peer = hive?.rounds[i];
-      return peer === undefined ? [] : [round.perSecond / peer.perSecond];
-    });
-    return pairs.length === 0 ? undefined : timingOf(pairs).median;
-  }
-
-  private judge(line: Line, ratio: number | undefined, lockP99Ms: number): void {
-    if (!line.what.startsWith('skep')) return;
-    const at = `${line.what}, ${line.clients} clients`;
-    if (line.failures > 0) this.missed.push(`${at}: ${line.failures} failed`);
-    if (line.clients !== 8) return;
-    if (ratio !== undefined && ratio < GOAL.ratio) this.missed.push(`${at}: ${ratio.toFixed(1)} times Hive's`);
-    if (lockP99Ms >= GOAL.lockP99Ms) this.missed.push(`${at}: p99 of a lock ${ms(lockP99Ms)} ms`);
+    if (!this.skipsSnapshots) this.report.noteSnapshot(what, await skep.snapshots(GOAL.openTxns));
   }
 }
 
-function quantile(ascending: readonly number[], share: number): number {
-  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
+/** Databases of their own on the same server: one as Hive's schematool makes it, one with the indexes that skep adds. */
+async function startHives(
+  setup: Setup,
+  oracle: string,
+  { port, url }: { readonly port: number; readonly url: string },
+  hives: Map<string, HiveMetastore>,
+): Promise<void> {
+  const schema = publishedHiveSchema(join(root, '.cache/bench'));
+  await createHiveDatabase(port, 'hive', schema);
+  await createHiveDatabase(port, 'hive_indexed', schema);
+  await (await SkepMetastore.start(setup, `${url}/hive_indexed`)).stop();
+  for (const [what, database] of [
+    [HIVE, 'hive'],
+    [HIVE_OUR_INDEXES, 'hive_indexed'],
+  ]) {
+    const home = join(setup.work, database);
+    hives.set(what, await HiveMetastore.start(oracle, home, `mariadb://127.0.0.1:${port}/${database}`));
+  }
 }
 
-function ms(value: number | undefined): string {
-  return value === undefined ? '' : value.toFixed(value < 10 ? 2 : 0);
+function progress(what: string, clients: number, perSecond: number): void {
+  const load = loadavg()[0].toFixed(1);
+  process.stderr.write(`  ${what}, ${clients} clients: ${perSecond.toFixed(0)} transactions/s (load ${load})\n`);
 }

@@ -14,6 +14,8 @@ export interface MariadbServer {
   readonly port: number;
   /** `mysql://APP:mine@127.0.0.1:PORT`: the user may do everything. The oracle of Hive logs in as this one. */
   readonly url: string;
+  /** Its process, until it is restarted. */
+  readonly pid: number;
   /** Kills it, and starts it again on the same data and port, as after a crash. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -24,29 +26,29 @@ function find(program: string): string | undefined {
   return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
 }
 
-export const hasMariadb = find('mariadbd') !== undefined && find('mariadb-install-db') !== undefined;
+/** A folder with MySQL 8 (bin/mysqld): everything that runs on MariaDB runs on that instead (scripts/setup-mysql.sh). */
+const mysqlHome = process.env.SKEP_TEST_MYSQL || undefined;
+
+export const hasMariadb =
+  mysqlHome !== undefined || (find('mariadbd') !== undefined && find('mariadb-install-db') !== undefined);
 
 /** Needs Debian's mariadb-server. `flush`: what innodb_flush_log_at_trx_commit is; 1 is the default of a real server. */
 export async function startMariadb({ flush = 2 }: { readonly flush?: 1 | 2 } = {}): Promise<MariadbServer> {
-  const [mariadbd, install] = [find('mariadbd'), find('mariadb-install-db')];
+  const mariadbd = mysqlHome === undefined ? find('mariadbd') : join(mysqlHome, 'bin/mysqld');
+  const install = mysqlHome === undefined ? find('mariadb-install-db') : mariadbd;
   if (mariadbd === undefined || install === undefined) throw new BugError('mariadb-server is not installed');
   const folder = mkdtempSync(join(tmpdir(), 'skep-mariadb-'));
   const user = userInfo().username;
+  const [forInstall, forServer] = mysqlHome === undefined ? MARIADB_ARGS : mysqlArgs(mysqlHome);
   try {
-    await promisify(execFile)(install, [
-      '--no-defaults',
-      `--datadir=${folder}/data`,
-      `--user=${user}`,
-      '--auth-root-authentication-method=normal',
-      '--skip-test-db',
-      '--innodb-log-file-size=8M',
-    ]);
+    await promisify(execFile)(install, ['--no-defaults', `--datadir=${folder}/data`, `--user=${user}`, ...forInstall]);
     const port = await freePort();
     const args = [
       '--no-defaults',
       `--datadir=${folder}/data`,
       `--socket=${folder}/socket`,
       `--pid-file=${folder}/pid`,
+      `--tmpdir=${folder}`,
       `--log-error=${folder}/log`,
       `--user=${user}`,
       '--bind-address=127.0.0.1',
@@ -56,11 +58,15 @@ export async function startMariadb({ flush = 2 }: { readonly flush?: 1 | 2 } = {
       '--innodb-log-file-size=48M',
       `--innodb-flush-log-at-trx-commit=${flush}`,
       '--max-connections=500',
+      ...forServer,
     ];
     let stop = await run(folder, mariadbd, args, port, true);
     return {
       port,
       url: `mysql://APP:mine@127.0.0.1:${port}`,
+      get pid() {
+        return Number(readFileSync(`${folder}/pid`, 'utf8'));
+      },
       async restart() {
         await stop(false);
         stop = await run(folder, mariadbd, args, port, false);
@@ -72,6 +78,18 @@ export async function startMariadb({ flush = 2 }: { readonly flush?: 1 | 2 } = {
     throw error;
   }
 }
+
+/** Of the program that makes the data, and of the server. */
+const MARIADB_ARGS = [
+  ['--auth-root-authentication-method=normal', '--skip-test-db', '--innodb-log-file-size=8M'],
+  [],
+] as const;
+
+const mysqlArgs = (home: string) =>
+  [
+    [`--basedir=${home}`, '--initialize-insecure', '--innodb-log-file-size=8M'],
+    [`--basedir=${home}`, '--skip-log-bin', '--loose-mysqlx=0'],
+  ] as const;
 
 /**
  * The server under a shell that kills it and removes its data as soon as its own standard input ends: so it goes with this
