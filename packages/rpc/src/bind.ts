@@ -21,8 +21,8 @@ export interface AnyMethodDefinition extends Omit<MethodDefinition, 'requestStre
 /** A service that has methods with streams. */
 export type AnyServiceDefinition = Readonly<Record<string, AnyMethodDefinition>>;
 
-type RequestOf<M extends AnyMethodDefinition> = ReturnType<M['requestDeserialize']>;
-type ResponseOf<M extends AnyMethodDefinition> = ReturnType<M['responseDeserialize']>;
+export type RequestOf<M extends AnyMethodDefinition> = ReturnType<M['requestDeserialize']>;
+export type ResponseOf<M extends AnyMethodDefinition> = ReturnType<M['responseDeserialize']>;
 
 /** The promise interface that belongs to a definition: `TransactionService` fits `typeof TransactionServiceService`. */
 export type ServiceOf<D extends ServiceDefinition> = {
@@ -42,6 +42,8 @@ export interface ServiceBinding {
   readonly implementation: object;
   /** Methods that find out themselves who calls. */
   readonly anonymous: readonly string[];
+  /** Methods that mostly wait for something to happen: they take places of streams, and are told at once that the server ends. */
+  readonly waiting: readonly string[];
   /** For reflection: a google.protobuf.FileDescriptorSet with its imports, of services that are not of proto/skep. */
   readonly descriptors?: (() => Promise<Uint8Array>) | undefined;
 }
@@ -51,11 +53,12 @@ export function bindService<D extends AnyServiceDefinition>(
   implementation: ImplementationOf<D>,
   options: {
     readonly anonymous?: readonly (keyof D & string)[];
+    readonly waiting?: readonly (keyof D & string)[];
     readonly descriptors?: () => Promise<Uint8Array>;
   } = {},
 ): ServiceBinding {
-  const { anonymous = [], descriptors } = options;
-  return { definition, implementation, anonymous, descriptors };
+  const { anonymous = [], waiting = [], descriptors } = options;
+  return { definition, implementation, anonymous, waiting, descriptors };
 }
 
 /** `skep.v1.LockService` of a definition's paths `/skep.v1.LockService/Lock`. */

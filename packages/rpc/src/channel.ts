@@ -1,6 +1,6 @@
 import type * as Grpc from '@grpc/grpc-js';
 import type { Clock } from '@skep/core';
-import { KEEPALIVE_MS, MAX_MESSAGE_BYTES, type MethodDefinition } from './bind.js';
+import { type AnyMethodDefinition, KEEPALIVE_MS, MAX_MESSAGE_BYTES, type MethodDefinition } from './bind.js';
 import { channelCredentials, clientToken } from './credentials.js';
 import { UnreachableError } from './errors.js';
 import { HEALTH_SERVING, healthCheck } from './health-check.js';
@@ -46,6 +46,45 @@ export class Channel {
     const failure = await this.connected(opened, deadline, signal);
     if (failure !== undefined) return { failure };
     return this.send(opened, method, request, headers, deadline, signal);
+  }
+
+  /**
+   * One try of a call that is answered by a stream: yields the messages, and returns how it failed, if it did. Without a
+   * connection by `connectBy` it is not sent at all.
+   */
+  async *stream(
+    method: AnyMethodDefinition,
+    request: unknown,
+    headers: Readonly<Record<string, string>>,
+    limits: { readonly deadline: number; readonly connectBy: number },
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<unknown, Failure | undefined, undefined> {
+    const opened = await this.open();
+    const failure = await this.connected(opened, limits.connectBy, signal);
+    if (failure !== undefined) return failure;
+    signal?.throwIfAborted();
+    const call = opened.client.makeServerStreamRequest(
+      method.path,
+      method.requestSerialize as (value: unknown) => Buffer,
+      method.responseDeserialize,
+      request,
+      metadataOf(opened, headers),
+      { deadline: limits.deadline },
+    );
+    // What is said once nobody listens any more.
+    call.on('error', () => undefined);
+    const cancel = () => call.cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      for await (const message of call) yield message;
+      return undefined;
+    } catch (error) {
+      signal?.throwIfAborted();
+      return this.failureOf(error as Grpc.ServiceError);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      call.cancel();
+    }
   }
 
   /** Throws unless the service says that it serves. */
@@ -135,7 +174,7 @@ export class Channel {
 
   /** Sends and waits; of failures only the codes in `failures`, if given, count. Rejects with the signal's reason. */
   private send(
-    { grpc, client, token }: Opened,
+    opened: Opened,
     method: MethodDefinition,
     request: unknown,
     headers: Readonly<Record<string, string>>,
@@ -143,9 +182,8 @@ export class Channel {
     signal: AbortSignal | undefined,
     failures?: readonly number[],
   ): Promise<Outcome> {
-    const metadata = new grpc.Metadata();
-    for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-    if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
+    const { client } = opened;
+    const metadata = metadataOf(opened, headers);
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const call = client.makeUnaryRequest(
@@ -172,4 +210,11 @@ export class Channel {
     const bytes = details instanceof Uint8Array ? details : undefined;
     return fromStatus(this.address, { code: error.code, message: error.details, details: bytes });
   }
+}
+
+function metadataOf({ grpc, token }: Opened, headers: Readonly<Record<string, string>>): Grpc.Metadata {
+  const metadata = new grpc.Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
+  return metadata;
 }

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '@skep/core';
-import { type MethodDefinition, type ServiceDefinition, serviceName } from './bind.js';
+import {
+  type AnyMethodDefinition,
+  type AnyServiceDefinition,
+  type MethodDefinition,
+  type RequestOf,
+  type ResponseOf,
+  serviceName,
+} from './bind.js';
 import { currentCall, currentCallOptions } from './call-context.js';
 import { Channel } from './channel.js';
 import { IDEMPOTENT_METHODS } from './gen/idempotent-methods.js';
@@ -8,12 +15,17 @@ import { DEPTH, REQUEST_ID, USER } from './metadata-keys.js';
 import type { CallOptions, ConnectOptions, RetryOptions } from './options.js';
 import type { Failure } from './status.js';
 
-/** A service's methods with what may differ from call to call; fits the service's own interface. */
-export type ClientOf<D extends ServiceDefinition> = {
-  [M in keyof D]: (
-    request: ReturnType<D[M]['requestDeserialize']>,
-    options?: CallOptions,
-  ) => Promise<ReturnType<D[M]['responseDeserialize']>>;
+/**
+ * A service's methods with what may differ from call to call; fits the service's own interface. A stream of answers is an async
+ * iterable, whose reader may stop: that ends the call. (Methods that take a stream are not offered here.)
+ */
+export type ClientOf<D extends AnyServiceDefinition> = {
+  [M in keyof D]: D[M]['requestStream'] extends true
+    ? never
+    : (
+        request: RequestOf<D[M]>,
+        options?: CallOptions,
+      ) => D[M]['responseStream'] extends true ? AsyncIterable<ResponseOf<D[M]>> : Promise<ResponseOf<D[M]>>;
 };
 
 export interface Connection<S> {
@@ -32,7 +44,7 @@ const DEFAULT_DEADLINE_MS = 60_000;
  * A service somewhere else, behind the same promise interface. Connects at the first call. Of several addresses that serve
  * the same, one is used until it fails.
  */
-export function connect<D extends ServiceDefinition>(
+export function connect<D extends AnyServiceDefinition>(
   definition: D,
   address: string | readonly [string, ...string[]],
   options: ConnectOptions = {},
@@ -40,9 +52,12 @@ export function connect<D extends ServiceDefinition>(
   const clock = options.clock ?? systemClock;
   const addresses = typeof address === 'string' ? ([address] as const) : address;
   const channels = new Channels(addresses, options, clock);
-  const service: Record<string, (request: unknown, options?: CallOptions) => Promise<unknown>> = {};
-  for (const [name, method] of Object.entries(definition)) {
-    service[name] = (request, perCall) => new OutgoingCall(channels, clock, options, perCall).run(method, request);
+  const service: Record<string, (request: unknown, options?: CallOptions) => unknown> = {};
+  for (const [name, method] of Object.entries<AnyMethodDefinition>(definition)) {
+    service[name] = (request, perCall) => {
+      const call = new OutgoingCall(channels, clock, options, perCall);
+      return method.responseStream ? call.stream(method, request) : call.run(method as MethodDefinition, request);
+    };
   }
   return {
     service: service as ClientOf<D>,
@@ -88,6 +103,8 @@ class OutgoingCall {
   private readonly options: CallOptions & ConnectOptions;
   private readonly outer = currentCall();
   private readonly deadline: number;
+  /** One that somebody set, not the default. */
+  private readonly hasDeadline: boolean;
 
   constructor(
     private readonly channels: Channels,
@@ -97,7 +114,9 @@ class OutgoingCall {
   ) {
     this.options = { ...defaults, ...currentCallOptions(), ...perCall };
     const deadline = clock.now() + (this.options.deadlineMs ?? DEFAULT_DEADLINE_MS);
-    this.deadline = Math.min(deadline, this.outer?.deadline ?? Number.POSITIVE_INFINITY);
+    const outer = this.outer?.deadline ?? Number.POSITIVE_INFINITY;
+    this.deadline = Math.min(deadline, outer);
+    this.hasDeadline = this.options.deadlineMs !== undefined || outer !== Number.POSITIVE_INFINITY;
   }
 
   run(method: MethodDefinition, request: unknown): Promise<unknown> {
@@ -109,28 +128,75 @@ class OutgoingCall {
         const channel = this.channels.current;
         const outcome = await channel.attempt(method, request, headers, deadline, signal);
         if ('response' in outcome) return outcome.response;
-        if (outcome.failure.notBegun || outcome.failure.isLost) this.channels.leave(channel);
-        const delayMs = retryDelayMs(attempt, delays, this.clock.random());
-        const isOver = attempt >= most || this.clock.now() + delayMs >= deadline;
-        if (isOver || !mayRepeat(method.path, outcome.failure)) throw outcome.failure.error;
-        await this.clock.sleep(delayMs, signal);
+        const { failure } = outcome;
+        await this.beforeNext(failure, mayRepeat(method.path, failure), {
+          attempt,
+          most,
+          delays,
+          channel,
+          deadline,
+          signal,
+        });
       }
     });
   }
 
+  /**
+   * The messages of a call with a stream of answers. It is tried again only where it was not begun; it may take as long as it
+   * takes, unless a deadline was set, and the default one is for the connection.
+   */
+  async *stream(method: AnyMethodDefinition, request: unknown): AsyncGenerator<unknown> {
+    const headers = this.headers();
+    const { maxAttempts = 5, ...delays } = this.options.retry ?? {};
+    const most = Math.max(maxAttempts, this.channels.count);
+    const connectBy = this.deadline;
+    const deadline = this.hasDeadline ? this.deadline : Number.POSITIVE_INFINITY;
+    const { signal, release } = this.signals();
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const channel = this.channels.current;
+        const failure = yield* channel.stream(method, request, headers, { deadline, connectBy }, signal);
+        if (failure === undefined) return;
+        const limits = { attempt, most, delays, channel, deadline: connectBy, signal };
+        await this.beforeNext(failure, failure.notBegun, limits);
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /** Waits before the next attempt, or throws what the last one failed with. */
+  private async beforeNext(failure: Failure, mayTryAgain: boolean, at: Attempt): Promise<void> {
+    const { attempt, most, delays, channel, deadline, signal } = at;
+    if (failure.notBegun || failure.isLost) this.channels.leave(channel);
+    const delayMs = retryDelayMs(attempt, delays, this.clock.random());
+    if (!mayTryAgain || attempt >= most || this.clock.now() + delayMs >= deadline) throw failure.error;
+    await this.clock.sleep(delayMs, signal);
+  }
+
   /** With one signal for that of the options and that of the call being served; undefined where there is none. */
   async within<T>(run: (deadline: number, signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
+    const { signal, release } = this.signals();
+    try {
+      return await run(this.deadline, signal);
+    } finally {
+      release();
+    }
+  }
+
+  private signals(): { readonly signal: AbortSignal | undefined; release(): void } {
     const signals = [this.options.signal, this.outer?.signal].filter((signal) => signal !== undefined);
     for (const signal of signals) signal.throwIfAborted();
-    if (signals.length < 2) return run(this.deadline, signals[0]);
+    if (signals.length < 2) return { signal: signals[0], release: () => undefined };
     const both = new AbortController();
     const ends = signals.map((signal) => ({ signal, end: () => both.abort(signal.reason) }));
     for (const { signal, end } of ends) signal.addEventListener('abort', end, { once: true });
-    try {
-      return await run(this.deadline, both.signal);
-    } finally {
-      for (const { signal, end } of ends) signal.removeEventListener('abort', end);
-    }
+    return {
+      signal: both.signal,
+      release() {
+        for (const { signal, end } of ends) signal.removeEventListener('abort', end);
+      },
+    };
   }
 
   private headers(): Record<string, string> {
@@ -141,6 +207,15 @@ class OutgoingCall {
       ...(this.outer === undefined ? {} : { [DEPTH]: String(this.outer.depth + 1) }),
     };
   }
+}
+
+interface Attempt {
+  readonly attempt: number;
+  readonly most: number;
+  readonly delays: RetryOptions;
+  readonly channel: Channel;
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** OpenTxns twice would leave a transaction behind: what may have been done is done again only where that changes nothing. */

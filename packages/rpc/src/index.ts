@@ -12,6 +12,7 @@ export * from './errors.js';
 export * from './gen/skep/v1/catalog.js';
 export * from './gen/skep/v1/compaction.js';
 export * from './gen/skep/v1/error.js';
+export * from './gen/skep/v1/files.js';
 export * from './gen/skep/v1/lock.js';
 export * from './gen/skep/v1/transaction.js';
 export * from './options.js';

@@ -52,6 +52,8 @@ export interface CallRecord {
   readonly durationMs: number;
   /** How long of that it waited for its turn. */
   readonly queuedMs: number;
+  /** Of a method that mostly waits for something to happen: that it took long says nothing. */
+  readonly isWait: boolean;
   /** Whom it was done for; empty where nobody said. */
   readonly user: string;
   readonly requestId: string;
@@ -72,7 +74,7 @@ export interface ServeOptions {
   readonly maxConcurrentCalls?: number;
   /** Calls of one service that wait for their turn; one more is refused with OVERLOADED. Default 2,048. */
   readonly maxQueuedCalls?: number;
-  /** Calls with streams of one service that are open at once. Default 2,048. */
+  /** Calls of one service with streams, and such as mostly wait, that are open at once. Default 2,048. */
   readonly maxConcurrentStreams?: number;
   /** Calls with streams that wait for their turn; one more is refused with OVERLOADED. Default 2,048. */
   readonly maxQueuedStreams?: number;

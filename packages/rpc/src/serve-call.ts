@@ -38,6 +38,8 @@ interface Running {
   readonly wait: ClientWait;
   queuedMs: number;
   user: string;
+  /** Of a method that mostly waits. */
+  readonly isWait: boolean;
   isBegun: boolean;
   isAnswered: boolean;
   /** Of maxCallMs, where the client's deadline is later. */
@@ -93,7 +95,7 @@ export class CallServer {
     return this.options.maxQueuedCalls ?? DEFAULTS.maxQueuedCalls;
   }
 
-  handlers({ definition, implementation, anonymous }: ServiceBinding): Grpc.UntypedServiceImplementation {
+  handlers({ definition, implementation, anonymous, waiting }: ServiceBinding): Grpc.UntypedServiceImplementation {
     const methods = implementation as Record<string, (request: unknown) => unknown>;
     const name = serviceName(definition);
     // A call that another service makes never waits for a call from outside, which may be the one that it is made for.
@@ -104,11 +106,13 @@ export class CallServer {
     return Object.fromEntries(
       Object.entries(definition).map(([method, described]) => {
         const isStream = described.requestStream || described.responseStream;
+        const isWait = waiting.includes(method);
         const how: Handling = {
           method: described.path.slice(1),
           isStream,
+          isWait,
           isAnonymous: anonymous.includes(method),
-          limitOf: (depth) => (isStream ? streams : limits[depth]),
+          limitOf: (depth) => (isStream || isWait ? streams : limits[depth]),
         };
         return [method, this.handler(described, how, (request) => methods[method](request))];
       }),
@@ -139,15 +143,16 @@ export class CallServer {
     };
   }
 
-  /** No new calls; those that run may end within `graceMs`, then their signals are aborted. */
+  /** No new calls; those that run may end within `graceMs`, then their signals are aborted: of those that only wait at once. */
   async drain(graceMs: number): Promise<void> {
     this.isDraining = true;
+    for (const { isWait, end } of this.running) if (isWait) end.abort(ending());
     if (this.running.size === 0) return;
     const late = new AbortController();
     const ended = new Promise<void>((resolve) => this.drained.add(resolve));
     await Promise.race([ended, this.clock.sleep(graceMs, late.signal).catch(() => undefined)]);
     late.abort();
-    for (const { end } of this.running) end.abort(new CallEndedError('SHUTTING_DOWN', 'the server ends'));
+    for (const { end } of this.running) end.abort(ending());
   }
 
   private async handle(
@@ -156,8 +161,8 @@ export class CallServer {
     how: Handling,
     run: (here: Running) => Promise<unknown>,
   ): Promise<void> {
-    const { method, isStream, isAnonymous } = how;
-    const here = this.arrive(call, method, answer, isStream);
+    const { isAnonymous, method } = how;
+    const here = this.arrive(call, how, answer);
     try {
       if (this.isDraining) throw new NotBegunError('SHUTTING_DOWN', `${method}: the server is about to end`);
       const depth = depthOf(call);
@@ -181,7 +186,7 @@ export class CallServer {
     }
   }
 
-  private arrive(call: AnyCall, method: string, answer: Answer, isStream: boolean): Running {
+  private arrive(call: AnyCall, { method, isStream, isWait }: Handling, answer: Answer): Running {
     const now = this.clock.now();
     // A healthy stream takes as long as it takes.
     const latest = isStream ? Number.POSITIVE_INFINITY : now + (this.options.maxCallMs ?? DEFAULTS.maxCallMs);
@@ -196,6 +201,7 @@ export class CallServer {
       wait: { sinceMs: undefined, now: () => this.clock.now() },
       queuedMs: 0,
       user: '',
+      isWait,
       isBegun: false,
       isAnswered: false,
     };
@@ -270,6 +276,7 @@ export class CallServer {
       code: error === undefined ? 'OK' : error instanceof SkepError ? error.code : 'BUG',
       durationMs: this.clock.now() - here.startedMs,
       queuedMs: here.queuedMs,
+      isWait: here.isWait,
       user: here.user,
       requestId: here.requestId,
       peer: here.peer,
@@ -278,10 +285,13 @@ export class CallServer {
   }
 }
 
+const ending = () => new CallEndedError('SHUTTING_DOWN', 'the server ends');
+
 /** How the calls of a method are handled. */
 interface Handling {
   readonly method: string;
   readonly isStream: boolean;
+  readonly isWait: boolean;
   readonly isAnonymous: boolean;
   readonly limitOf: (depth: number) => CallLimit;
 }

@@ -202,7 +202,7 @@ export interface Compaction {
     | undefined;
   /** The pool whose Workers take it; empty: the default pool. */
   poolName: string;
-  /** WITH OVERWRITE TBLPROPERTIES. */
+  /** WITH OVERWRITE TBLPROPERTIES. Of a cleanup: `location`, the folder that goes, and `ifPurge`. */
   properties: { [key: string]: string };
   /** CLUSTERED INTO n BUCKETS of a rebalance; absent: as many as there are. */
   numberOfBuckets?:
@@ -349,6 +349,23 @@ export interface FindNextCompactResponse {
   job?: Compaction | undefined;
 }
 
+/** Request of WaitForCompact. */
+export interface WaitForCompactRequest {
+  /** Empty: the default pool. */
+  poolName: string;
+  /** It answers after so long at the latest, in milliseconds; more than 60,000 are 60,000. The call's deadline should be later. */
+  waitMs: bigint;
+}
+
+/** Answer of WaitForCompact. */
+export interface WaitForCompactResponse {
+  /**
+   * A request waits for a Worker of that pool. False: none until now; before wait_ms is over it says that the server cannot wait
+   * (it ends, or too many wait already), and the caller is to rest by itself before it asks again.
+   */
+  found: boolean;
+}
+
 /** Request of UpdateCompactorState. */
 export interface UpdateCompactorStateRequest {
   /** The request. NO_SUCH_COMPACTION unless it is WORKING. */
@@ -452,8 +469,57 @@ export interface FindReadyToCleanRequest {
 
 /** Answer of FindReadyToClean. */
 export interface FindReadyToCleanResponse {
-  /** Of each resource the one with the lowest write id. */
+  /** Of each resource the one with the lowest write id, and all cleanups. */
   compactions: Compaction[];
+  /** Cleanups whose transaction may be open still: nobody has said that it ended (SettleCleanups). */
+  unsettled: Compaction[];
+}
+
+/** Request of SubmitForCleanup. */
+export interface SubmitForCleanupRequest {
+  /** Name of the database, in lower case. */
+  database: string;
+  /** Name of the table, in lower case. */
+  table: string;
+  /** Name of the partition that is dropped; absent: the table is. */
+  partition?:
+    | string
+    | undefined;
+  /**
+   * Its folder, a URI or absolute path. Of a table it ends in `.v` and digits (INVALID_REQUEST if not): no other table ever has
+   * the same.
+   */
+  location: string;
+  /** Who owns the folder, for the record; the caller must be allowed to act for that user: ACCESS_DENIED. */
+  runAs: string;
+  /** Of a partition: its files up to this write id go. */
+  highestWriteId: bigint;
+  /** The open transaction that drops it. */
+  txnId: bigint;
+  /** PURGE, or the table property auto.purge: kept for Hive's Cleaner. */
+  purge: boolean;
+}
+
+/** Answer of SubmitForCleanup. */
+export interface SubmitForCleanupResponse {
+  /** CQ_ID of the request. */
+  id: bigint;
+}
+
+/** Request of SettleCleanups. */
+export interface SettleCleanupsRequest {
+  /** The transaction that submitted them; that there are none is no error. */
+  txnId: bigint;
+  /** The highest transaction id when it ended: the folders wait until all up to this have ended. */
+  nextTxnId: bigint;
+  /** When it ended, in milliseconds since the epoch. */
+  commitTimeMs: bigint;
+}
+
+/** Answer of SettleCleanups. */
+export interface SettleCleanupsResponse {
+  /** How many wait for the Cleaner now. */
+  settled: bigint;
 }
 
 /** Request of SetCleanerRetry. */
@@ -501,7 +567,11 @@ export interface RenameCompactionsRequest {
   /** Table after. */
   toTable: string;
   /** Partition after; present if from_partition is. */
-  toPartition?: string | undefined;
+  toPartition?:
+    | string
+    | undefined;
+  /** Cleanups that this transaction submitted keep their names: they are of what was there before. Absent: all are renamed. */
+  keepTxnId?: bigint | undefined;
 }
 
 /** Answer of RenameCompactions. */
@@ -2453,6 +2523,165 @@ export const FindNextCompactResponse: MessageFns<FindNextCompactResponse> = {
   },
 };
 
+function createBaseWaitForCompactRequest(): WaitForCompactRequest {
+  return { poolName: "", waitMs: 0n };
+}
+
+export const WaitForCompactRequest: MessageFns<WaitForCompactRequest> = {
+  encode(message: WaitForCompactRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.poolName !== "") {
+      writer.uint32(10).string(message.poolName);
+    }
+    if (message.waitMs !== 0n) {
+      if (BigInt.asIntN(64, message.waitMs) !== message.waitMs) {
+        throw new globalThis.Error("value provided for field message.waitMs of type int64 too large");
+      }
+      writer.uint32(16).int64(message.waitMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WaitForCompactRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWaitForCompactRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.poolName = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.waitMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WaitForCompactRequest {
+    return {
+      poolName: isSet(object.poolName)
+        ? globalThis.String(object.poolName)
+        : isSet(object.pool_name)
+        ? globalThis.String(object.pool_name)
+        : "",
+      waitMs: isSet(object.waitMs) ? BigInt(object.waitMs) : isSet(object.wait_ms) ? BigInt(object.wait_ms) : 0n,
+    };
+  },
+
+  toJSON(message: WaitForCompactRequest): unknown {
+    const obj: any = {};
+    if (message.poolName !== "") {
+      obj.poolName = message.poolName;
+    }
+    if (message.waitMs !== 0n) {
+      obj.waitMs = message.waitMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WaitForCompactRequest>, I>>(base?: I): WaitForCompactRequest {
+    return WaitForCompactRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WaitForCompactRequest>, I>>(object: I): WaitForCompactRequest {
+    const message = createBaseWaitForCompactRequest();
+    message.poolName = object.poolName ?? "";
+    message.waitMs = (object.waitMs !== undefined && object.waitMs !== null) ? BigInt(object.waitMs) : 0n;
+    return message;
+  },
+};
+
+function createBaseWaitForCompactResponse(): WaitForCompactResponse {
+  return { found: false };
+}
+
+export const WaitForCompactResponse: MessageFns<WaitForCompactResponse> = {
+  encode(message: WaitForCompactResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.found !== false) {
+      writer.uint32(8).bool(message.found);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WaitForCompactResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWaitForCompactResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.found = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WaitForCompactResponse {
+    return { found: isSet(object.found) ? globalThis.Boolean(object.found) : false };
+  },
+
+  toJSON(message: WaitForCompactResponse): unknown {
+    const obj: any = {};
+    if (message.found !== false) {
+      obj.found = message.found;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WaitForCompactResponse>, I>>(base?: I): WaitForCompactResponse {
+    return WaitForCompactResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WaitForCompactResponse>, I>>(object: I): WaitForCompactResponse {
+    const message = createBaseWaitForCompactResponse();
+    message.found = object.found ?? false;
+    return message;
+  },
+};
+
 function createBaseUpdateCompactorStateRequest(): UpdateCompactorStateRequest {
   return { id: 0n, txnId: 0n, highestWriteId: 0n, workerId: undefined, workerStartMs: undefined };
 }
@@ -3410,13 +3639,16 @@ export const FindReadyToCleanRequest: MessageFns<FindReadyToCleanRequest> = {
 };
 
 function createBaseFindReadyToCleanResponse(): FindReadyToCleanResponse {
-  return { compactions: [] };
+  return { compactions: [], unsettled: [] };
 }
 
 export const FindReadyToCleanResponse: MessageFns<FindReadyToCleanResponse> = {
   encode(message: FindReadyToCleanResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.compactions) {
       Compaction.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.unsettled) {
+      Compaction.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -3442,6 +3674,14 @@ export const FindReadyToCleanResponse: MessageFns<FindReadyToCleanResponse> = {
             message.compactions.push(Compaction.decode(reader, reader.uint32()));
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.unsettled.push(Compaction.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3459,6 +3699,9 @@ export const FindReadyToCleanResponse: MessageFns<FindReadyToCleanResponse> = {
       compactions: globalThis.Array.isArray(object?.compactions)
         ? object.compactions.map((e: any) => Compaction.fromJSON(e))
         : [],
+      unsettled: globalThis.Array.isArray(object?.unsettled)
+        ? object.unsettled.map((e: any) => Compaction.fromJSON(e))
+        : [],
     };
   },
 
@@ -3466,6 +3709,9 @@ export const FindReadyToCleanResponse: MessageFns<FindReadyToCleanResponse> = {
     const obj: any = {};
     if (message.compactions?.length) {
       obj.compactions = message.compactions.map((e) => Compaction.toJSON(e));
+    }
+    if (message.unsettled?.length) {
+      obj.unsettled = message.unsettled.map((e) => Compaction.toJSON(e));
     }
     return obj;
   },
@@ -3476,6 +3722,473 @@ export const FindReadyToCleanResponse: MessageFns<FindReadyToCleanResponse> = {
   fromPartial<I extends Exact<DeepPartial<FindReadyToCleanResponse>, I>>(object: I): FindReadyToCleanResponse {
     const message = createBaseFindReadyToCleanResponse();
     message.compactions = object.compactions?.map((e) => Compaction.fromPartial(e)) || [];
+    message.unsettled = object.unsettled?.map((e) => Compaction.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSubmitForCleanupRequest(): SubmitForCleanupRequest {
+  return {
+    database: "",
+    table: "",
+    partition: undefined,
+    location: "",
+    runAs: "",
+    highestWriteId: 0n,
+    txnId: 0n,
+    purge: false,
+  };
+}
+
+export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
+  encode(message: SubmitForCleanupRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.database !== "") {
+      writer.uint32(10).string(message.database);
+    }
+    if (message.table !== "") {
+      writer.uint32(18).string(message.table);
+    }
+    if (message.partition !== undefined) {
+      writer.uint32(26).string(message.partition);
+    }
+    if (message.location !== "") {
+      writer.uint32(34).string(message.location);
+    }
+    if (message.runAs !== "") {
+      writer.uint32(42).string(message.runAs);
+    }
+    if (message.highestWriteId !== 0n) {
+      if (BigInt.asIntN(64, message.highestWriteId) !== message.highestWriteId) {
+        throw new globalThis.Error("value provided for field message.highestWriteId of type int64 too large");
+      }
+      writer.uint32(48).int64(message.highestWriteId);
+    }
+    if (message.txnId !== 0n) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(56).int64(message.txnId);
+    }
+    if (message.purge !== false) {
+      writer.uint32(64).bool(message.purge);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubmitForCleanupRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubmitForCleanupRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.database = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.table = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.partition = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.location = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.runAs = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.highestWriteId = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.purge = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SubmitForCleanupRequest {
+    return {
+      database: isSet(object.database) ? globalThis.String(object.database) : "",
+      table: isSet(object.table) ? globalThis.String(object.table) : "",
+      partition: isSet(object.partition) ? globalThis.String(object.partition) : undefined,
+      location: isSet(object.location) ? globalThis.String(object.location) : "",
+      runAs: isSet(object.runAs)
+        ? globalThis.String(object.runAs)
+        : isSet(object.run_as)
+        ? globalThis.String(object.run_as)
+        : "",
+      highestWriteId: isSet(object.highestWriteId)
+        ? BigInt(object.highestWriteId)
+        : isSet(object.highest_write_id)
+        ? BigInt(object.highest_write_id)
+        : 0n,
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : 0n,
+      purge: isSet(object.purge) ? globalThis.Boolean(object.purge) : false,
+    };
+  },
+
+  toJSON(message: SubmitForCleanupRequest): unknown {
+    const obj: any = {};
+    if (message.database !== "") {
+      obj.database = message.database;
+    }
+    if (message.table !== "") {
+      obj.table = message.table;
+    }
+    if (message.partition !== undefined) {
+      obj.partition = message.partition;
+    }
+    if (message.location !== "") {
+      obj.location = message.location;
+    }
+    if (message.runAs !== "") {
+      obj.runAs = message.runAs;
+    }
+    if (message.highestWriteId !== 0n) {
+      obj.highestWriteId = message.highestWriteId.toString();
+    }
+    if (message.txnId !== 0n) {
+      obj.txnId = message.txnId.toString();
+    }
+    if (message.purge !== false) {
+      obj.purge = message.purge;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SubmitForCleanupRequest>, I>>(base?: I): SubmitForCleanupRequest {
+    return SubmitForCleanupRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SubmitForCleanupRequest>, I>>(object: I): SubmitForCleanupRequest {
+    const message = createBaseSubmitForCleanupRequest();
+    message.database = object.database ?? "";
+    message.table = object.table ?? "";
+    message.partition = object.partition ?? undefined;
+    message.location = object.location ?? "";
+    message.runAs = object.runAs ?? "";
+    message.highestWriteId = (object.highestWriteId !== undefined && object.highestWriteId !== null)
+      ? BigInt(object.highestWriteId)
+      : 0n;
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
+    message.purge = object.purge ?? false;
+    return message;
+  },
+};
+
+function createBaseSubmitForCleanupResponse(): SubmitForCleanupResponse {
+  return { id: 0n };
+}
+
+export const SubmitForCleanupResponse: MessageFns<SubmitForCleanupResponse> = {
+  encode(message: SubmitForCleanupResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== 0n) {
+      if (BigInt.asIntN(64, message.id) !== message.id) {
+        throw new globalThis.Error("value provided for field message.id of type int64 too large");
+      }
+      writer.uint32(8).int64(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubmitForCleanupResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubmitForCleanupResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.id = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SubmitForCleanupResponse {
+    return { id: isSet(object.id) ? BigInt(object.id) : 0n };
+  },
+
+  toJSON(message: SubmitForCleanupResponse): unknown {
+    const obj: any = {};
+    if (message.id !== 0n) {
+      obj.id = message.id.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SubmitForCleanupResponse>, I>>(base?: I): SubmitForCleanupResponse {
+    return SubmitForCleanupResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SubmitForCleanupResponse>, I>>(object: I): SubmitForCleanupResponse {
+    const message = createBaseSubmitForCleanupResponse();
+    message.id = (object.id !== undefined && object.id !== null) ? BigInt(object.id) : 0n;
+    return message;
+  },
+};
+
+function createBaseSettleCleanupsRequest(): SettleCleanupsRequest {
+  return { txnId: 0n, nextTxnId: 0n, commitTimeMs: 0n };
+}
+
+export const SettleCleanupsRequest: MessageFns<SettleCleanupsRequest> = {
+  encode(message: SettleCleanupsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.txnId !== 0n) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(8).int64(message.txnId);
+    }
+    if (message.nextTxnId !== 0n) {
+      if (BigInt.asIntN(64, message.nextTxnId) !== message.nextTxnId) {
+        throw new globalThis.Error("value provided for field message.nextTxnId of type int64 too large");
+      }
+      writer.uint32(16).int64(message.nextTxnId);
+    }
+    if (message.commitTimeMs !== 0n) {
+      if (BigInt.asIntN(64, message.commitTimeMs) !== message.commitTimeMs) {
+        throw new globalThis.Error("value provided for field message.commitTimeMs of type int64 too large");
+      }
+      writer.uint32(24).int64(message.commitTimeMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SettleCleanupsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSettleCleanupsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.nextTxnId = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.commitTimeMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SettleCleanupsRequest {
+    return {
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : 0n,
+      nextTxnId: isSet(object.nextTxnId)
+        ? BigInt(object.nextTxnId)
+        : isSet(object.next_txn_id)
+        ? BigInt(object.next_txn_id)
+        : 0n,
+      commitTimeMs: isSet(object.commitTimeMs)
+        ? BigInt(object.commitTimeMs)
+        : isSet(object.commit_time_ms)
+        ? BigInt(object.commit_time_ms)
+        : 0n,
+    };
+  },
+
+  toJSON(message: SettleCleanupsRequest): unknown {
+    const obj: any = {};
+    if (message.txnId !== 0n) {
+      obj.txnId = message.txnId.toString();
+    }
+    if (message.nextTxnId !== 0n) {
+      obj.nextTxnId = message.nextTxnId.toString();
+    }
+    if (message.commitTimeMs !== 0n) {
+      obj.commitTimeMs = message.commitTimeMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SettleCleanupsRequest>, I>>(base?: I): SettleCleanupsRequest {
+    return SettleCleanupsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SettleCleanupsRequest>, I>>(object: I): SettleCleanupsRequest {
+    const message = createBaseSettleCleanupsRequest();
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
+    message.nextTxnId = (object.nextTxnId !== undefined && object.nextTxnId !== null) ? BigInt(object.nextTxnId) : 0n;
+    message.commitTimeMs = (object.commitTimeMs !== undefined && object.commitTimeMs !== null)
+      ? BigInt(object.commitTimeMs)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseSettleCleanupsResponse(): SettleCleanupsResponse {
+  return { settled: 0n };
+}
+
+export const SettleCleanupsResponse: MessageFns<SettleCleanupsResponse> = {
+  encode(message: SettleCleanupsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.settled !== 0n) {
+      if (BigInt.asIntN(64, message.settled) !== message.settled) {
+        throw new globalThis.Error("value provided for field message.settled of type int64 too large");
+      }
+      writer.uint32(8).int64(message.settled);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SettleCleanupsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSettleCleanupsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.settled = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SettleCleanupsResponse {
+    return { settled: isSet(object.settled) ? BigInt(object.settled) : 0n };
+  },
+
+  toJSON(message: SettleCleanupsResponse): unknown {
+    const obj: any = {};
+    if (message.settled !== 0n) {
+      obj.settled = message.settled.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SettleCleanupsResponse>, I>>(base?: I): SettleCleanupsResponse {
+    return SettleCleanupsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SettleCleanupsResponse>, I>>(object: I): SettleCleanupsResponse {
+    const message = createBaseSettleCleanupsResponse();
+    message.settled = (object.settled !== undefined && object.settled !== null) ? BigInt(object.settled) : 0n;
     return message;
   },
 };
@@ -3812,6 +4525,7 @@ function createBaseRenameCompactionsRequest(): RenameCompactionsRequest {
     toDatabase: "",
     toTable: "",
     toPartition: undefined,
+    keepTxnId: undefined,
   };
 }
 
@@ -3834,6 +4548,12 @@ export const RenameCompactionsRequest: MessageFns<RenameCompactionsRequest> = {
     }
     if (message.toPartition !== undefined) {
       writer.uint32(50).string(message.toPartition);
+    }
+    if (message.keepTxnId !== undefined) {
+      if (BigInt.asIntN(64, message.keepTxnId) !== message.keepTxnId) {
+        throw new globalThis.Error("value provided for field message.keepTxnId of type int64 too large");
+      }
+      writer.uint32(56).int64(message.keepTxnId);
     }
     return writer;
   },
@@ -3899,6 +4619,14 @@ export const RenameCompactionsRequest: MessageFns<RenameCompactionsRequest> = {
             message.toPartition = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.keepTxnId = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3943,6 +4671,11 @@ export const RenameCompactionsRequest: MessageFns<RenameCompactionsRequest> = {
         : isSet(object.to_partition)
         ? globalThis.String(object.to_partition)
         : undefined,
+      keepTxnId: isSet(object.keepTxnId)
+        ? BigInt(object.keepTxnId)
+        : isSet(object.keep_txn_id)
+        ? BigInt(object.keep_txn_id)
+        : undefined,
     };
   },
 
@@ -3966,6 +4699,9 @@ export const RenameCompactionsRequest: MessageFns<RenameCompactionsRequest> = {
     if (message.toPartition !== undefined) {
       obj.toPartition = message.toPartition;
     }
+    if (message.keepTxnId !== undefined) {
+      obj.keepTxnId = message.keepTxnId.toString();
+    }
     return obj;
   },
 
@@ -3980,6 +4716,9 @@ export const RenameCompactionsRequest: MessageFns<RenameCompactionsRequest> = {
     message.toDatabase = object.toDatabase ?? "";
     message.toTable = object.toTable ?? "";
     message.toPartition = object.toPartition ?? undefined;
+    message.keepTxnId = (object.keepTxnId !== undefined && object.keepTxnId !== null)
+      ? BigInt(object.keepTxnId)
+      : undefined;
     return message;
   },
 };
@@ -4171,6 +4910,11 @@ export interface CompactionService {
   abortCompactions(request: AbortCompactionsRequest): Promise<AbortCompactionsResponse>;
   /** For Workers: takes the oldest request of a pool. Absent job: nothing to do. */
   findNextCompact(request: FindNextCompactRequest): Promise<FindNextCompactResponse>;
+  /**
+   * For idle Workers: answers as soon as FindNextCompact may have a request for them, instead of being asked again and again.
+   * Takes nothing: several Workers may wait for one request, and one gets it.
+   */
+  waitForCompact(request: WaitForCompactRequest): Promise<WaitForCompactResponse>;
   /** The Worker has opened its transaction and knows its snapshot. */
   updateCompactorState(request: UpdateCompactorStateRequest): Promise<UpdateCompactorStateResponse>;
   /** The Worker is done: ready for cleaning, with the commit's watermark. */
@@ -4181,9 +4925,17 @@ export interface CompactionService {
   revokeWorkers(request: RevokeWorkersRequest): Promise<RevokeWorkersResponse>;
   /** For Cleaners: requests whose results every open snapshot can do with. */
   findReadyToClean(request: FindReadyToCleanRequest): Promise<FindReadyToCleanResponse>;
+  /**
+   * What a drop leaves to the Cleaner: a folder that goes when no open transaction can read it any more
+   * (TxnHandler.submitForCleanup). It waits, ready for cleaning, until SettleCleanups says that the dropping transaction has
+   * ended. A second request of a transaction for the same folder answers the first one's id.
+   */
+  submitForCleanup(request: SubmitForCleanupRequest): Promise<SubmitForCleanupResponse>;
+  /** The transaction that dropped has ended, and is the last one that what it submitted has to wait for. */
+  settleCleanups(request: SettleCleanupsRequest): Promise<SettleCleanupsResponse>;
   /** Cleaning failed: try again after the retention. */
   setCleanerRetry(request: SetCleanerRetryRequest): Promise<SetCleanerRetryResponse>;
-  /** The requests and history of a dropped database, table or partitions go. */
+  /** The requests and history of a dropped database, table or partitions go; what was submitted for cleanup stays. */
   forgetCompactions(request: ForgetCompactionsRequest): Promise<ForgetCompactionsResponse>;
   /** Requests and history follow a renamed table or partition. */
   renameCompactions(request: RenameCompactionsRequest): Promise<RenameCompactionsResponse>;
@@ -4243,6 +4995,21 @@ export const CompactionServiceService = {
       Buffer.from(FindNextCompactResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FindNextCompactResponse => FindNextCompactResponse.decode(value),
   },
+  /**
+   * For idle Workers: answers as soon as FindNextCompact may have a request for them, instead of being asked again and again.
+   * Takes nothing: several Workers may wait for one request, and one gets it.
+   */
+  waitForCompact: {
+    path: "/skep.v1.CompactionService/WaitForCompact" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: WaitForCompactRequest): Buffer =>
+      Buffer.from(WaitForCompactRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WaitForCompactRequest => WaitForCompactRequest.decode(value),
+    responseSerialize: (value: WaitForCompactResponse): Buffer =>
+      Buffer.from(WaitForCompactResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WaitForCompactResponse => WaitForCompactResponse.decode(value),
+  },
   /** The Worker has opened its transaction and knows its snapshot. */
   updateCompactorState: {
     path: "/skep.v1.CompactionService/UpdateCompactorState" as const,
@@ -4301,6 +5068,34 @@ export const CompactionServiceService = {
       Buffer.from(FindReadyToCleanResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FindReadyToCleanResponse => FindReadyToCleanResponse.decode(value),
   },
+  /**
+   * What a drop leaves to the Cleaner: a folder that goes when no open transaction can read it any more
+   * (TxnHandler.submitForCleanup). It waits, ready for cleaning, until SettleCleanups says that the dropping transaction has
+   * ended. A second request of a transaction for the same folder answers the first one's id.
+   */
+  submitForCleanup: {
+    path: "/skep.v1.CompactionService/SubmitForCleanup" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SubmitForCleanupRequest): Buffer =>
+      Buffer.from(SubmitForCleanupRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SubmitForCleanupRequest => SubmitForCleanupRequest.decode(value),
+    responseSerialize: (value: SubmitForCleanupResponse): Buffer =>
+      Buffer.from(SubmitForCleanupResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SubmitForCleanupResponse => SubmitForCleanupResponse.decode(value),
+  },
+  /** The transaction that dropped has ended, and is the last one that what it submitted has to wait for. */
+  settleCleanups: {
+    path: "/skep.v1.CompactionService/SettleCleanups" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SettleCleanupsRequest): Buffer =>
+      Buffer.from(SettleCleanupsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SettleCleanupsRequest => SettleCleanupsRequest.decode(value),
+    responseSerialize: (value: SettleCleanupsResponse): Buffer =>
+      Buffer.from(SettleCleanupsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SettleCleanupsResponse => SettleCleanupsResponse.decode(value),
+  },
   /** Cleaning failed: try again after the retention. */
   setCleanerRetry: {
     path: "/skep.v1.CompactionService/SetCleanerRetry" as const,
@@ -4313,7 +5108,7 @@ export const CompactionServiceService = {
       Buffer.from(SetCleanerRetryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SetCleanerRetryResponse => SetCleanerRetryResponse.decode(value),
   },
-  /** The requests and history of a dropped database, table or partitions go. */
+  /** The requests and history of a dropped database, table or partitions go; what was submitted for cleanup stays. */
   forgetCompactions: {
     path: "/skep.v1.CompactionService/ForgetCompactions" as const,
     requestStream: false as const,
@@ -4359,6 +5154,11 @@ export interface CompactionServiceServer extends UntypedServiceImplementation {
   abortCompactions: handleUnaryCall<AbortCompactionsRequest, AbortCompactionsResponse>;
   /** For Workers: takes the oldest request of a pool. Absent job: nothing to do. */
   findNextCompact: handleUnaryCall<FindNextCompactRequest, FindNextCompactResponse>;
+  /**
+   * For idle Workers: answers as soon as FindNextCompact may have a request for them, instead of being asked again and again.
+   * Takes nothing: several Workers may wait for one request, and one gets it.
+   */
+  waitForCompact: handleUnaryCall<WaitForCompactRequest, WaitForCompactResponse>;
   /** The Worker has opened its transaction and knows its snapshot. */
   updateCompactorState: handleUnaryCall<UpdateCompactorStateRequest, UpdateCompactorStateResponse>;
   /** The Worker is done: ready for cleaning, with the commit's watermark. */
@@ -4369,9 +5169,17 @@ export interface CompactionServiceServer extends UntypedServiceImplementation {
   revokeWorkers: handleUnaryCall<RevokeWorkersRequest, RevokeWorkersResponse>;
   /** For Cleaners: requests whose results every open snapshot can do with. */
   findReadyToClean: handleUnaryCall<FindReadyToCleanRequest, FindReadyToCleanResponse>;
+  /**
+   * What a drop leaves to the Cleaner: a folder that goes when no open transaction can read it any more
+   * (TxnHandler.submitForCleanup). It waits, ready for cleaning, until SettleCleanups says that the dropping transaction has
+   * ended. A second request of a transaction for the same folder answers the first one's id.
+   */
+  submitForCleanup: handleUnaryCall<SubmitForCleanupRequest, SubmitForCleanupResponse>;
+  /** The transaction that dropped has ended, and is the last one that what it submitted has to wait for. */
+  settleCleanups: handleUnaryCall<SettleCleanupsRequest, SettleCleanupsResponse>;
   /** Cleaning failed: try again after the retention. */
   setCleanerRetry: handleUnaryCall<SetCleanerRetryRequest, SetCleanerRetryResponse>;
-  /** The requests and history of a dropped database, table or partitions go. */
+  /** The requests and history of a dropped database, table or partitions go; what was submitted for cleanup stays. */
   forgetCompactions: handleUnaryCall<ForgetCompactionsRequest, ForgetCompactionsResponse>;
   /** Requests and history follow a renamed table or partition. */
   renameCompactions: handleUnaryCall<RenameCompactionsRequest, RenameCompactionsResponse>;

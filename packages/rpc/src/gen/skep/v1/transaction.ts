@@ -569,6 +569,11 @@ export interface ForgetResourceRequest {
     | undefined;
   /** Present: only these partitions. */
   partitions: string[];
+  /**
+   * A table's write ids stay known, and go on in the next table of its name: its files are left to the Cleaner, and open
+   * snapshots go on to read them.
+   */
+  keepWriteIds: boolean;
 }
 
 /** Answer of ForgetResource. */
@@ -3966,7 +3971,7 @@ export const GetLatestConflictingCommitResponse: MessageFns<GetLatestConflicting
 };
 
 function createBaseForgetResourceRequest(): ForgetResourceRequest {
-  return { database: "", table: undefined, partitions: [] };
+  return { database: "", table: undefined, partitions: [], keepWriteIds: false };
 }
 
 export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
@@ -3979,6 +3984,9 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
     }
     for (const v of message.partitions) {
       writer.uint32(26).string(v!);
+    }
+    if (message.keepWriteIds !== false) {
+      writer.uint32(32).bool(message.keepWriteIds);
     }
     return writer;
   },
@@ -4020,6 +4028,14 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
             message.partitions.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.keepWriteIds = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4039,6 +4055,11 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
       partitions: globalThis.Array.isArray(object?.partitions)
         ? object.partitions.map((e: any) => globalThis.String(e))
         : [],
+      keepWriteIds: isSet(object.keepWriteIds)
+        ? globalThis.Boolean(object.keepWriteIds)
+        : isSet(object.keep_write_ids)
+        ? globalThis.Boolean(object.keep_write_ids)
+        : false,
     };
   },
 
@@ -4053,6 +4074,9 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
     if (message.partitions?.length) {
       obj.partitions = message.partitions;
     }
+    if (message.keepWriteIds !== false) {
+      obj.keepWriteIds = message.keepWriteIds;
+    }
     return obj;
   },
 
@@ -4064,6 +4088,7 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
     message.database = object.database ?? "";
     message.table = object.table ?? undefined;
     message.partitions = object.partitions?.map((e) => e) || [];
+    message.keepWriteIds = object.keepWriteIds ?? false;
     return message;
   },
 };
