@@ -4,6 +4,8 @@ export { fromRecordBatch } from './arrow/from-arrow.js';
 export { batchMessage, encapsulatedSchema, type IpcMessage, readIpc, schemaMessage } from './arrow/ipc.js';
 export type { ArrowOptions, TimestampForm } from './arrow/options.js';
 export { toRecordBatch } from './arrow/to-arrow.js';
+export { type ActionClient, connectActions } from './client/action-client.js';
 export type * from './service/data-source.js';
 export { BadRequestError, TicketExpiredError } from './service/errors.js';
 export { type FlightOptions, flightBinding } from './service/flight-service.js';
+export type { ServedAction } from './service/served-action.js';

@@ -11,6 +11,7 @@ import {
   parseObject,
   requiredId,
 } from './json.js';
+import type { ServedAction } from './served-action.js';
 
 interface KnownAction {
   readonly description: string;
@@ -80,16 +81,30 @@ const ACTIONS: Readonly<Record<string, KnownAction>> = {
   },
 };
 
-export async function doAction(source: DataSource, { type, body }: Action, caller: Caller): Promise<Result> {
+/** An action of tables, or one of `served`. */
+export async function* doAction(
+  source: DataSource,
+  served: readonly ServedAction[],
+  { type, body }: Action,
+  caller: Caller,
+): AsyncGenerator<Result> {
+  const other = served.find((candidate) => candidate.type === type);
+  if (other !== undefined) {
+    for await (const answer of other.run(body, caller)) yield { body: Buffer.from(answer) };
+    return;
+  }
   const action = Object.hasOwn(ACTIONS, type) ? ACTIONS[type] : undefined;
   if (action === undefined) {
-    throw new BadRequestError(`there is no action '${type}': there are ${Object.keys(ACTIONS).join(', ')}`);
+    const known = actionTypes(served).map((one) => one.type);
+    throw new BadRequestError(`there is no action '${type}': there are ${known.join(', ')}`);
   }
   const what = `the body of action ${type}`;
   const parsed = parseObject(body, what);
   onlyFields(parsed, action.fields, what);
-  return { body: jsonBytes(await action.run(source, parsed, what, caller)) };
+  yield { body: jsonBytes(await action.run(source, parsed, what, caller)) };
 }
 
-export const actionTypes = (): ActionType[] =>
-  Object.entries(ACTIONS).map(([type, { description }]) => ({ type, description }));
+export const actionTypes = (served: readonly ServedAction[]): ActionType[] => [
+  ...Object.entries(ACTIONS).map(([type, { description }]) => ({ type, description })),
+  ...served.map(({ type, description }) => ({ type, description })),
+];

@@ -30,11 +30,14 @@ import { encodeFlightData } from './flight-data.js';
 import { handshakeToken } from './handshake.js';
 import { jsonBytes, onlyFields, optionalText, parseObject } from './json.js';
 import { recordStream } from './record-stream.js';
+import type { ServedAction } from './served-action.js';
 import { type SplitTicket, TicketSigner } from './ticket.js';
 import { WorkPlaces } from './work-places.js';
 
 export interface FlightOptions {
   readonly source: DataSource;
+  /** What is offered beside the actions of tables. */
+  readonly actions?: readonly ServedAction[];
   /** Of tickets; services with the same key redeem each other's. */
   readonly ticketKey: Uint8Array;
   /** Where the endpoints can be read, as `grpc://HOST:PORT`; none: where they came from. */
@@ -86,11 +89,11 @@ class FlightService {
       throw new NotOfferedError('DoExchange is not offered: rows are read with DoGet and written with DoPut');
     },
     doAction: async function* act(this: FlightService, action: Parameters<Methods['doAction']>[0]) {
-      yield await doAction(this.options.source, action, callerOf(currentCall()));
+      yield* doAction(this.options.source, this.options.actions ?? [], action, callerOf(currentCall()));
     }.bind(this),
-    listActions: async function* list() {
-      yield* actionTypes();
-    },
+    listActions: async function* list(this: FlightService) {
+      yield* actionTypes(this.options.actions ?? []);
+    }.bind(this),
   };
 
   private async *handshake(requests: Parameters<Methods['handshake']>[0]) {
