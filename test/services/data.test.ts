@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as grpc from '@grpc/grpc-js';
 import { type ServeDataOptions, serveData } from '@skep/data';
+import { silentLogger } from '@skep/telemetry/log';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Home } from '../../apps/cli/src/home.js';
 import {
@@ -31,7 +32,7 @@ async function tables(...statements: string[]): Promise<Home> {
 
 async function flight(home: Home, options: Partial<ServeDataOptions> = {}) {
   const { services, conf } = home;
-  const data = await serveData({ services, conf, serve: {}, log: () => {}, ...options });
+  const data = await serveData({ services, conf, serve: {}, log: silentLogger, ...options });
   closing.push(() => data.close(50));
   return data.address;
 }
@@ -141,10 +142,33 @@ describe('skep data', () => {
     await expect(clientOf(second, 'token-anna').messages(info)).rejects.toThrow(/ask for new tickets/);
   });
 
+  it('tells where a transaction or snapshot is that another service keeps', async () => {
+    const home = await tables(`create table t (id int) ${ACID}`, 'insert into t values (1)');
+    const ticketKey = Buffer.from('a key of both services');
+    const here = await flight(home, { ticketKey });
+    const there = await flight(home, { ticketKey });
+    const { txnId } = (await clientOf(here).act('begin', {})) as { txnId: number };
+    const info = await clientOf(here).info({ table: 't' });
+    const elsewhere = { code: grpc.status.FAILED_PRECONDITION, message: expect.stringContaining(`data ${here} on `) };
+    const other = clientOf(there);
+    for (const action of ['commit', 'abort', 'heartbeat']) {
+      await expect(other.act(action, { txnId })).rejects.toMatchObject(elsewhere);
+    }
+    await expect(other.info({ table: 't', snapshot: { txnId } })).rejects.toMatchObject(elsewhere);
+    await expect(other.act('release', { txnId: txnOf(info) })).rejects.toMatchObject(elsewhere);
+    // Its splits can be read at both.
+    expect(await other.messages(info)).toBe(2);
+    await clientOf(here).act('commit', { txnId });
+    await expect(other.act('commit', { txnId })).rejects.toThrow('it is committed');
+    await clientOf(here).act('release', { txnId: txnOf(info) });
+    const unknown = { code: grpc.status.NOT_FOUND, message: expect.stringContaining('there is no such transaction') };
+    await expect(other.act('abort', { txnId: 4711 })).rejects.toMatchObject(unknown);
+  });
+
   it('rolls back the transactions of clients at its end', async () => {
     const home = await tables(`create table t (id int) ${ACID}`);
     const { services, conf } = home;
-    const data = await serveData({ services, conf, serve: {}, log: () => {} });
+    const data = await serveData({ services, conf, serve: {}, log: silentLogger });
     await clientOf(data.address).act('begin', {});
     await data.close(50);
     const { txns } = await services.txns.showTxns({});

@@ -1,7 +1,8 @@
-import { type Clock, SkepError } from '@skep/core';
+import type { Clock } from '@skep/core';
 import { AccessDeniedError } from '@skep/rpc';
 import type { TableSession } from '@skep/sql';
-import { NotHeldError, TooManyHeldError } from './errors.js';
+import type { Logger } from '@skep/telemetry/log';
+import { TooManyHeldError } from './errors.js';
 
 /** A transaction that outlives the call that began it. */
 export interface Held {
@@ -23,7 +24,7 @@ export interface HeldOptions {
   readonly clock: Clock;
   /** How one that nobody wants any more ends. */
   readonly end: (held: Held) => Promise<void>;
-  readonly log: (message: string) => void;
+  readonly log: Logger;
 }
 
 /** Transactions by their ids, each until it is ended or its time is over. Bounded in number. */
@@ -50,20 +51,18 @@ export class HeldTransactions {
     }
   }
 
-  has(txnId: bigint): boolean {
-    return this.entries.has(txnId);
+  get what(): string {
+    return this.options.what;
   }
 
-  /** Of that user's own. */
-  get(txnId: bigint, user: string): Held {
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** Of that user's own; undefined: none of those kept here. */
+  get(txnId: bigint, user: string): Held | undefined {
     const entry = this.entries.get(txnId);
-    if (entry === undefined) {
-      throw new NotHeldError(
-        txnId,
-        `Transaction txnid:${txnId} is none of the ${this.options.what} that this service keeps: it has ended or expired, or another service began it`,
-      );
-    }
-    if (entry.user === user) return entry;
+    if (entry === undefined || entry.user === user) return entry;
     throw new AccessDeniedError(user, entry.user, `transaction txnid:${txnId} is not of user '${user}'`);
   }
 
@@ -78,9 +77,9 @@ export class HeldTransactions {
   }
 
   /** It is the caller's to end now. */
-  take(txnId: bigint, user: string): Held {
+  take(txnId: bigint, user: string): Held | undefined {
     const held = this.get(txnId, user);
-    this.forget(txnId);
+    if (held !== undefined) this.forget(txnId);
     return held;
   }
 
@@ -107,6 +106,8 @@ export class HeldTransactions {
       restMs = entry.expiresMs - clock.now();
     }
     this.forget(entry.txnId);
+    const { txnId, user } = entry;
+    this.options.log.info({ txnId, user }, `${this.options.what}: one that nobody wanted any more has ended`);
     await this.endQuietly(entry);
   }
 
@@ -115,8 +116,8 @@ export class HeldTransactions {
     try {
       await this.options.end(entry);
     } catch (error) {
-      const why = error instanceof SkepError ? `${error.code}: ${error.message}` : String(error);
-      this.options.log(`transaction ${entry.txnId} of ${entry.user} could not be ended: ${why}`);
+      const { txnId, user } = entry;
+      this.options.log.warn({ txnId, user, error }, `${this.options.what}: one could not be ended`);
     }
   }
 }

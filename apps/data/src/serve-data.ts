@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Configuration } from '@skep/config';
-import { flightBinding } from '@skep/flight';
+import { flightBinding, flightTotals } from '@skep/flight';
 import { readTokenTable, type ServeOptions, serve } from '@skep/rpc';
 import { QueryEngine, type Services } from '@skep/sql';
+import type { FigureSource } from '@skep/telemetry';
+import type { Logger } from '@skep/telemetry/log';
+import { dataFigures } from './figures.js';
 import { TableSource } from './table-source.js';
 
 export interface ServeDataOptions {
@@ -18,13 +21,14 @@ export interface ServeDataOptions {
   readonly advertise?: readonly string[];
   /** Snapshots, and transactions of clients, that are kept at once. Default 1,000 each. */
   readonly maxHeld?: number;
-  /** What goes wrong in the background, one line each. */
-  readonly log: (message: string) => void;
+  readonly log: Logger;
 }
 
 export interface RunningData {
   /** HOST:PORT it listens on. */
   readonly address: string;
+  /** What it measures. */
+  readonly figures: readonly FigureSource[];
   /** New calls are refused, running ones may end; snapshots are given up, clients' transactions rolled back. */
   close(graceMs?: number): Promise<void>;
 }
@@ -38,17 +42,30 @@ export async function serveData(options: ServeDataOptions): Promise<RunningData>
   const { services, conf, ticketMs = TICKET_MS, maxHeld = MAX_HELD, log } = options;
   const tokensFile = options.serve.identity?.tokensFile;
   const tokens = tokensFile === undefined ? undefined : await readTokenTable(tokensFile);
-  const source = new TableSource({ services, conf, engine: new QueryEngine(conf), ticketMs, maxHeld, log });
+  let reachedAt = options.advertise?.[0];
+  const source = new TableSource({
+    services,
+    conf,
+    engine: new QueryEngine(conf),
+    ticketMs,
+    maxHeld,
+    address: () => reachedAt ?? '',
+    log,
+  });
+  const totals = flightTotals();
   const binding = flightBinding({
     source,
     ticketKey: options.ticketKey ?? randomBytes(KEY_BYTES),
     locations: options.advertise ?? [],
     tokens,
+    totals,
     now: () => services.clock.now(),
   });
   const server = await serve([binding], { clock: services.clock, ...options.serve });
+  reachedAt ??= server.address;
   return {
     address: server.address,
+    figures: [dataFigures(totals, () => source.held())],
     async close(graceMs) {
       await server.close(graceMs);
       await source.close();

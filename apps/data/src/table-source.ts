@@ -28,6 +28,9 @@ import {
   tableSchema,
   toTypeDescription,
 } from '@skep/sql';
+import type { Logger } from '@skep/telemetry/log';
+import { agentInfoAt, notHeld } from './elsewhere.js';
+import type { HeldCount } from './figures.js';
 import { type Held, HeldTransactions } from './held.js';
 import { knownRows } from './known-rows.js';
 import { requireCommitted } from './older-snapshot.js';
@@ -41,7 +44,9 @@ export interface TableSourceOptions {
   readonly ticketMs: number;
   /** Snapshots and transactions of clients that are kept at once, each. */
   readonly maxHeld: number;
-  readonly log: (message: string) => void;
+  /** Where clients reach this service: others tell it to those who look for a transaction there. */
+  readonly address: () => string;
+  readonly log: Logger;
 }
 
 /** The tables of a metastore as Flight's source: snapshots and transactions are kept here between calls. */
@@ -83,7 +88,7 @@ export class TableSource implements DataSource {
     const { signal } = caller;
     return await actFor(services, user, async () => {
       if (request.snapshot.kind === 'transaction') {
-        const held = this.txns.get(request.snapshot.txnId, user);
+        const held = await this.heldTxn(request.snapshot.txnId, user);
         return await this.txns.using(held, () => this.planIn(held.session, request, this.touch(held), signal));
       }
       const session = this.session(user);
@@ -92,7 +97,10 @@ export class TableSource implements DataSource {
         await session.begin({ readOnly: true });
         try {
           plan = await this.planIn(session, request, services.clock.now() + this.options.ticketMs, signal);
-          return { txnId: plan.txnId, user, session, expiresMs: plan.expiresMs };
+          const { txnId, expiresMs, splits } = plan;
+          const table = `${request.database}.${request.table}`;
+          this.options.log.debug({ txnId, user, table, splits: splits.length }, 'snapshot kept for tickets');
+          return { txnId, user, session, expiresMs };
         } catch (error) {
           await session.rollback();
           throw error;
@@ -124,7 +132,7 @@ export class TableSource implements DataSource {
   }
 
   async release(txnId: bigint, caller: Caller): Promise<void> {
-    await this.endOf(this.leases.take(txnId, this.userOf(caller)), 'commit');
+    await this.end(this.leases, txnId, caller, 'commit');
   }
 
   async append(
@@ -153,20 +161,21 @@ export class TableSource implements DataSource {
         const txnId = await session.begin({ readOnly: false });
         return { txnId, user, session, expiresMs: services.clock.now() + this.idleMs };
       });
+      this.options.log.debug({ txnId: held.txnId, user }, 'transaction begun by a client');
       return held.txnId;
     });
   }
 
   async commit(txnId: bigint, caller: Caller): Promise<void> {
-    await this.endOf(this.txns.take(txnId, this.userOf(caller)), 'commit');
+    await this.end(this.txns, txnId, caller, 'commit');
   }
 
   async abort(txnId: bigint, caller: Caller): Promise<void> {
-    await this.endOf(this.txns.take(txnId, this.userOf(caller)), 'rollback');
+    await this.end(this.txns, txnId, caller, 'rollback');
   }
 
   async heartbeat(txnId: bigint, caller: Caller): Promise<void> {
-    const held = this.txns.get(txnId, this.userOf(caller));
+    const held = await this.heldTxn(txnId, this.userOf(caller));
     this.touch(held);
     await actFor(this.options.services, held.user, () => held.session.requireAlive());
   }
@@ -196,6 +205,11 @@ export class TableSource implements DataSource {
     });
   }
 
+  /** What is kept between calls. */
+  held(): HeldCount[] {
+    return [this.leases, this.txns].map((kept) => ({ what: kept.what, count: kept.size, most: this.options.maxHeld }));
+  }
+
   /** Snapshots are given up, transactions rolled back. */
   async close(): Promise<void> {
     await this.leases.close();
@@ -209,19 +223,24 @@ export class TableSource implements DataSource {
     run: (session: TableSession, table: Table) => Promise<WriteReport>,
   ): Promise<WriteReport> {
     const user = this.userOf(caller);
-    return await actFor(this.options.services, user, async () => {
-      const { txnId, database, table } = request;
+    const { services, log } = this.options;
+    const startedMs = services.clock.now();
+    const { txnId, database, table } = request;
+    const report = await actFor(services, user, async () => {
       if (txnId === undefined) {
         const session = this.session(user);
         return await run(session, await session.table(database, table));
       }
-      const held = this.txns.get(txnId, user);
+      const held = await this.heldTxn(txnId, user);
       return await this.txns.using(held, async () => {
-        const report = await run(held.session, await held.session.table(database, table));
+        const done = await run(held.session, await held.session.table(database, table));
         this.touch(held);
-        return report;
+        return done;
       });
     });
+    const fields = { ...report, table: `${database}.${table}`, user, durationMs: services.clock.now() - startedMs };
+    log.info(fields, txnId === undefined ? 'rows written and committed' : 'rows written in a transaction of a client');
+    return report;
   }
 
   private async planIn(
@@ -268,8 +287,8 @@ export class TableSource implements DataSource {
    */
   private async keep(txnId: bigint, user: string): Promise<() => Promise<void>> {
     for (const held of [this.leases, this.txns]) {
-      if (!held.has(txnId)) continue;
       const entry = held.get(txnId, user);
+      if (entry === undefined) continue;
       entry.uses++;
       return async () => {
         entry.uses--;
@@ -284,6 +303,22 @@ export class TableSource implements DataSource {
       await session.rollback();
       throw new TicketExpiredError(`the snapshot of the ticket (txnid:${txnId}) was released or has ended`);
     });
+  }
+
+  /** A client's transaction that is kept here. */
+  private async heldTxn(txnId: bigint, user: string): Promise<Held> {
+    const held = this.txns.get(txnId, user);
+    if (held !== undefined) return held;
+    throw await actFor(this.options.services, user, () => notHeld(this.options.services, txnId, 'transactions'));
+  }
+
+  private async end(from: HeldTransactions, txnId: bigint, caller: Caller, how: 'commit' | 'rollback'): Promise<void> {
+    const { services, log } = this.options;
+    const user = this.userOf(caller);
+    const held = from.take(txnId, user);
+    if (held === undefined) throw await actFor(services, user, () => notHeld(services, txnId, from.what));
+    await this.endOf(held, how);
+    log.debug({ txnId, user }, `${from.what}: one was ended by its client (${how})`);
   }
 
   private endOf({ session, user }: Held, how: 'commit' | 'rollback'): Promise<void> {
@@ -301,7 +336,9 @@ export class TableSource implements DataSource {
   }
 
   private session(user: string): TableSession {
-    return new TableSession(servicesOf(this.options.services, user), this.options.conf, this.options.engine);
+    const { services, conf, engine, address } = this.options;
+    const agentInfo = agentInfoAt(services.identity.agentInfo, address());
+    return new TableSession(servicesOf(services, user, agentInfo), conf, engine);
   }
 
   private userOf({ user }: Caller): string {

@@ -9,6 +9,8 @@ export function actFor<T>(services: Services, user: string, run: () => Promise<T
   return detached(() => (user === services.identity.user ? run() : withCallOptions({ user }, run)));
 }
 
-/** The services with that user as whoever holds transactions and locks. */
-export const servicesOf = (services: Services, user: string): Services =>
-  user === services.identity.user ? services : { ...services, identity: { ...services.identity, user } };
+/** The services with that user, at this place, as whoever holds transactions and locks. */
+export const servicesOf = (services: Services, user: string, agentInfo: string): Services => ({
+  ...services,
+  identity: { ...services.identity, user, agentInfo },
+});

@@ -9,3 +9,4 @@ export type * from './service/data-source.js';
 export { BadRequestError, TicketExpiredError } from './service/errors.js';
 export { type FlightOptions, flightBinding } from './service/flight-service.js';
 export type { ServedAction } from './service/served-action.js';
+export { type FlightTotals, flightTotals, type StreamTotals } from './service/stream-totals.js';

@@ -193,6 +193,9 @@ describe('transactions left behind', () => {
 
   it('this process is alive, and no other with its number', () => {
     expect(isHolderAlive(currentAgentInfo())).toBe(true);
+    // With what and where it serves.
+    expect(isHolderAlive(`${currentAgentInfo()} data grpc://host:9084`)).toBe(true);
+    expect(isHolderAlive('skep:999999999:1 data grpc://host:9084')).toBe(false);
     if (process.platform === 'linux') expect(isHolderAlive(`skep:${process.pid}:1`)).toBe(false);
     expect(isHolderAlive('skep:999999999:1')).toBe(false);
     expect(isHolderAlive('hive_20240101_query')).toBe(true);

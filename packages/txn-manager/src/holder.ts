@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** The text a process of skep puts into TXN_AGENT_INFO: process id and start time (clock ticks since boot; 0 unknown). */
-const FORM = /^skep:(\d+):(\d+)$/;
+/**
+ * The text a process of skep puts into TXN_AGENT_INFO: process id and start time (clock ticks since boot; 0 unknown), and, where
+ * it serves others, as what and where.
+ */
+const FORM = /^skep:(\d+):(\d+)(?: .+)?$/;
 
 /** This process, as a holder of transactions. */
 export function currentAgentInfo(): string {

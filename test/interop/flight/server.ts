@@ -1,12 +1,14 @@
 // Arrow Flight over a new home with the recorded tables of Hive in it, and emp of docs/flight.md. `node server.mjs WORK CASES`: prints its address and the
 // tables as one line of JSON, and ends when its input does.
 import { join } from 'node:path';
+import { systemClock } from '@skep/core';
 import { serveData } from '@skep/data';
+import { createLogger } from '@skep/telemetry/log';
 import { ORACLE_SETTINGS, openHome } from '../../golden/src/home-port.js';
 import { makeGoldenTables } from './golden-tables.js';
 
 const [work, cases] = process.argv.slice(2);
-const log = (message: string) => void process.stderr.write(`${message}\n`);
+const log = createLogger({ level: 'warn', now: () => systemClock.now() });
 const home = await openHome({ path: join(work, 'home'), hiveconf: { ...ORACLE_SETTINGS } });
 const tables = await makeGoldenTables(home, cases);
 const session = home.newSession();

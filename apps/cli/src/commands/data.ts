@@ -24,6 +24,7 @@ export interface DataFlags extends ClientFlags, ServeFlags, LogFlags {
   readonly advertise?: readonly string[];
   readonly ticketKey?: string;
   readonly ticketMinutes: string;
+  readonly maxHeld: string;
   readonly metrics?: string;
   readonly config?: readonly string[];
   readonly hiveconf?: Readonly<Record<string, string>>;
@@ -31,14 +32,16 @@ export interface DataFlags extends ClientFlags, ServeFlags, LogFlags {
 
 const MINUTE_MS = 60_000;
 const LEAST_KEY_BYTES = 16;
+/** Each is an open transaction of the metastore, with its heartbeats. */
+const MOST_HELD = 100_000;
 
 /** `skep data`: Arrow Flight until it is asked to end. */
 export async function runData(io: CliIo, flags: DataFlags): Promise<void> {
   quietGrpc();
   const env = withUser(io.env, flags.user);
   const logger = serviceLogger(io, 'data', flags);
-  const log = (message: string) => logger.warn({}, message);
   const ticketMs = countOf('--ticket-minutes', flags.ticketMinutes, 1) * MINUTE_MS;
+  const maxHeld = countOf('--max-held', flags.maxHeld, 1, MOST_HELD);
   const advertise = (flags.advertise ?? []).map(checkedLocation);
   const key = flags.ticketKey === undefined ? undefined : keyOf(flags.ticketKey);
   const { services, conf, where, close } = await openTables(flags, env, logger);
@@ -50,15 +53,18 @@ export async function runData(io: CliIo, flags: DataFlags): Promise<void> {
       conf,
       serve: { ...serveOptions(flags, conf.entries()), onCall: callLogger(logger, metrics) },
       ticketMs,
+      maxHeld,
       advertise,
       ...(key === undefined ? {} : { ticketKey: key }),
-      log,
+      log: logger,
     });
   } catch (error) {
     await metrics?.close();
     await close();
     throw error;
   }
+  // Figures from memory: each scrape is new.
+  metrics?.watch(running.figures, conf, 0);
   const figures = metrics === undefined ? '' : `, metrics on ${metrics.address}`;
   const ended = asked(io);
   io.stdout.write(`skep data ready on ${running.address}: ${where}${figures}\n`);

@@ -44,10 +44,10 @@ const SLOW_CALL_MS = 1000;
 export function callLogger(logger: Logger, metrics: { onCall(call: CallRecord): void } | undefined) {
   return (call: CallRecord): void => {
     metrics?.onCall(call);
-    const { method, code, durationMs, queuedMs, user, requestId, peer, error } = call;
+    const { method, code, durationMs, queuedMs, isWait, user, requestId, peer, error } = call;
     const fields = { method, code, durationMs, queuedMs, user, requestId, peer, error };
     if (code === 'BUG') logger.error(fields, `${method} failed`);
-    else if (durationMs >= SLOW_CALL_MS) logger.warn(fields, `${method} was slow`);
+    else if (durationMs >= SLOW_CALL_MS && !isWait) logger.warn(fields, `${method} was slow`);
     else if (code !== 'OK') logger.info(fields, `${method} failed`);
     else logger.debug(fields, method);
   };
@@ -61,8 +61,11 @@ export async function startMetrics(address: string, log: Logger) {
   return {
     address: server.address,
     onCall: callMetrics(metrics),
-    watch(sources: readonly FigureSource[], conf: Configuration) {
-      const minAgeMs = conf.getTimeMs('metastore.acidmetrics.check.interval');
+    watch(
+      sources: readonly FigureSource[],
+      conf: Configuration,
+      minAgeMs = conf.getTimeMs('metastore.acidmetrics.check.interval'),
+    ) {
       const onFailure = (error: unknown) => log.warn({ error }, 'figures could not be read');
       for (const source of sources) metrics.add(source, minAgeMs, onFailure);
     },
@@ -78,11 +81,11 @@ export function readText(file: string, flag: string): string {
   }
 }
 
-/** A whole number of at least `least`. */
-export function countOf(flag: string, text: string, least: number): number {
+/** A whole number from `least` to `most`. */
+export function countOf(flag: string, text: string, least: number, most = 1024): number {
   const count = Number(text);
-  if (/^\d+$/.test(text) && count >= least && count <= 1024) return count;
-  throw new UsageError(`${flag} takes a whole number from ${least} to 1024, not '${text}'`);
+  if (/^\d+$/.test(text) && count >= least && count <= most) return count;
+  throw new UsageError(`${flag} takes a whole number from ${least} to ${most}, not '${text}'`);
 }
 
 /** A process whose loops all rest would end by itself. */

@@ -8,11 +8,13 @@ import { parseWriteDescriptor } from './descriptor.js';
 import { BadRequestError } from './errors.js';
 import { givenOf, incomingColumns, incomingRows } from './incoming.js';
 import { jsonBytes } from './json.js';
+import type { StreamTotals } from './stream-totals.js';
 
 /** Writes a client's rows: all, and says what was done, or none. */
 export async function* doPut(
   source: DataSource,
   requests: AsyncIterable<FlightData>,
+  totals: StreamTotals,
   caller: Caller,
 ): AsyncGenerator<PutResult> {
   const messages = requests[Symbol.asyncIterator]();
@@ -21,7 +23,7 @@ export async function* doPut(
     throw new BadRequestError('the first message of a DoPut has the descriptor of where its rows go');
   }
   const target = parseWriteDescriptor(first.value.flightDescriptor);
-  const { schema, batches } = await readIpc(ipcMessages(first.value, messages));
+  const { schema, batches } = await readIpc(ipcMessages(first.value, messages, totals));
   const shape = await source.table(target.database, target.table, caller);
   const request = {
     database: target.database,
@@ -36,6 +38,7 @@ export async function* doPut(
     for await (const batch of batches) {
       caller.signal.throwIfAborted();
       rows += batch.numRows;
+      totals.rows += batch.numRows;
       yield batch;
     }
   };
@@ -61,9 +64,15 @@ export async function* doPut(
   yield { appMetadata: jsonBytes({ rows, ...report }) };
 }
 
-async function* ipcMessages(first: FlightData, rest: AsyncIterator<FlightData>): AsyncGenerator<IpcMessage> {
+async function* ipcMessages(
+  first: FlightData,
+  rest: AsyncIterator<FlightData>,
+  totals: StreamTotals,
+): AsyncGenerator<IpcMessage> {
   yield { header: first.dataHeader, body: first.dataBody };
   for (let step = await rest.next(); step.done !== true; step = await rest.next()) {
-    yield { header: step.value.dataHeader, body: step.value.dataBody };
+    const { dataHeader: header, dataBody: body } = step.value;
+    totals.bytes += body.length;
+    yield { header, body };
   }
 }

@@ -31,6 +31,7 @@ import { handshakeToken } from './handshake.js';
 import { jsonBytes, onlyFields, optionalText, parseObject } from './json.js';
 import { recordStream } from './record-stream.js';
 import type { ServedAction } from './served-action.js';
+import { type FlightTotals, flightTotals } from './stream-totals.js';
 import { type SplitTicket, TicketSigner } from './ticket.js';
 import { WorkPlaces } from './work-places.js';
 
@@ -45,6 +46,8 @@ export interface FlightOptions {
   readonly tokens?: TokenTable | undefined;
   /** Batches that are read and decoded at once, over all streams. Default 4. */
   readonly workPlaces?: number;
+  /** Is told what is streamed. */
+  readonly totals?: FlightTotals;
   readonly now: () => number;
 }
 
@@ -66,10 +69,12 @@ export function flightBinding(options: FlightOptions): ServiceBinding {
 class FlightService {
   private readonly signer: TicketSigner;
   private readonly places: WorkPlaces;
+  private readonly totals: FlightTotals;
 
   constructor(private readonly options: FlightOptions) {
     this.signer = new TicketSigner(options.ticketKey);
     this.places = new WorkPlaces(options.workPlaces ?? 4);
+    this.totals = options.totals ?? flightTotals();
   }
 
   readonly methods: Methods = {
@@ -82,8 +87,11 @@ class FlightService {
       const shape = await this.options.source.table(request.database, request.table, callerOf(currentCall()));
       return { schema: asBuffer(encapsulatedSchema(readOf(request, shape).schema)) };
     },
-    doGet: ({ ticket }) => this.doGet(ticket),
-    doPut: (requests) => doPut(this.options.source, requests, callerOf(currentCall())),
+    doGet: ({ ticket }) => this.totals.sent.during(this.doGet(ticket)),
+    doPut: (requests) => {
+      const { received } = this.totals;
+      return received.during(doPut(this.options.source, requests, received, callerOf(currentCall())));
+    },
     // biome-ignore lint/correctness/useYield: the contract wants a stream, this one only fails
     doExchange: async function* refuse() {
       throw new NotOfferedError('DoExchange is not offered: rows are read with DoGet and written with DoPut');
@@ -176,7 +184,7 @@ class FlightService {
       caller,
     );
     const ordered = rowIds && extra.length > 0 ? rowIdsBefore(batches, columns.length) : batches;
-    yield* recordStream(schema, ordered, filter, this.places, caller.signal);
+    yield* recordStream(schema, ordered, filter, this.places, this.totals.sent, caller.signal);
   }
 
   private mayRedeem({ user, expiresMs, database, table }: SplitTicket, caller: Caller): void {

@@ -5,6 +5,7 @@ import { batchMessage, schemaMessage } from '../arrow/ipc.js';
 import { toRecordBatch } from '../arrow/to-arrow.js';
 import type { FlightData } from '../gen/flight.js';
 import type { Filter } from './filter/filter.js';
+import type { StreamTotals } from './stream-totals.js';
 import type { WorkPlaces } from './work-places.js';
 
 /** A message's body is about this large at most, unless a single row is larger. */
@@ -19,6 +20,7 @@ export async function* recordStream(
   batches: AsyncIterable<StructVector>,
   filter: Filter | undefined,
   places: WorkPlaces,
+  totals: StreamTotals,
   signal: AbortSignal,
 ): AsyncGenerator<FlightData> {
   const { header } = schemaMessage(schema);
@@ -32,7 +34,11 @@ export async function* recordStream(
         return step.done === true ? undefined : [...messagesOf(schema, step.value, filter)];
       });
       if (messages === undefined) return;
-      for (const message of messages) yield message;
+      for (const { rows, data } of messages) {
+        totals.rows += rows;
+        totals.bytes += data.dataBody.length;
+        yield data;
+      }
       // Decoding does not wait for anything: others get their turn here.
       await nextTurn();
     }
@@ -41,14 +47,19 @@ export async function* recordStream(
   }
 }
 
-function* messagesOf(schema: Schema, batch: StructVector, filter: Filter | undefined): Generator<FlightData> {
+interface BatchMessage {
+  readonly rows: number;
+  readonly data: FlightData;
+}
+
+function* messagesOf(schema: Schema, batch: StructVector, filter: Filter | undefined): Generator<BatchMessage> {
   const rows = filter?.select(batch);
   const kept = rows === undefined ? batch : (filterVector(batch, rows) as StructVector);
   if (kept.length > 0) yield* pieces(schema, kept);
 }
 
 /** Halves where rows turn out to be wide. */
-function* pieces(schema: Schema, batch: StructVector): Generator<FlightData> {
+function* pieces(schema: Schema, batch: StructVector): Generator<BatchMessage> {
   const root = { ...batch, children: batch.children.slice(0, schema.fields.length) };
   const { header, body } = batchMessage(toRecordBatch(schema, root));
   if (body.length > MAX_BODY_BYTES && batch.length > 1) {
@@ -57,5 +68,8 @@ function* pieces(schema: Schema, batch: StructVector): Generator<FlightData> {
     yield* pieces(schema, sliceVector(batch, middle, batch.length) as StructVector);
     return;
   }
-  yield { dataHeader: asBuffer(header), dataBody: asBuffer(body), appMetadata: EMPTY };
+  yield {
+    rows: batch.length,
+    data: { dataHeader: asBuffer(header), dataBody: asBuffer(body), appMetadata: EMPTY },
+  };
 }
