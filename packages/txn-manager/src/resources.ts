@@ -1,7 +1,10 @@
 import type { SqlValue, Tx } from '@skep/metadb';
-import { type ForgetResourceRequest, InvalidRequestError, type RenameResourceRequest } from '@skep/rpc';
+import { type ForgetResourceRequest, InvalidRequestError, type RenameResourceRequest, type Resource } from '@skep/rpc';
 
-/** TxnHandler.cleanupRecords: a dropped database, table, or partitions. */
+/**
+ * TxnHandler.cleanupRecords: a dropped database, table, or partitions. Where the Cleaner removes the files later, write ids stay
+ * known, so that whoever still reads them learns which of them it sees; the next table of that name goes on above them.
+ */
 export async function forgetResource(tx: Tx, request: ForgetResourceRequest): Promise<void> {
   const { partitions } = request;
   if (request.database === '') throw new InvalidRequestError('no database given to forget');
@@ -23,6 +26,7 @@ export async function forgetResource(tx: Tx, request: ForgetResourceRequest): Pr
   }
   await tx.run(`DELETE FROM TXN_COMPONENTS WHERE ${isAt('TC')}`, at);
   await tx.run(`DELETE FROM COMPLETED_TXN_COMPONENTS WHERE ${isAt('CTC')}`, at);
+  if (request.keepWriteIds) return;
   await tx.run(`DELETE FROM TXN_TO_WRITE_ID WHERE ${isAt('T2W')}`, at);
   await tx.run(`DELETE FROM NEXT_WRITE_ID WHERE ${isAt('NWI')}`, at);
 }
@@ -49,7 +53,19 @@ export async function renameResource(tx: Tx, { from, to }: RenameResourceRequest
   }
   for (const [table, prefix] of BY_PARTITION) await rename(tx, table, prefix, fields(from), fields(to));
   if (from.partition !== undefined) return;
+  if (to.table !== '' && (await hasWriteIds(tx, from))) {
+    // What a table of the new name has left, whose files the Cleaner removes: the name is another's now.
+    const at = [to.database.toLowerCase(), to.table.toLowerCase()];
+    await tx.run('DELETE FROM TXN_TO_WRITE_ID WHERE T2W_DATABASE = ? AND T2W_TABLE = ?', at);
+    await tx.run('DELETE FROM NEXT_WRITE_ID WHERE NWI_DATABASE = ? AND NWI_TABLE = ?', at);
+  }
   for (const [table, prefix] of BY_TABLE) await rename(tx, table, prefix, fields(from), fields(to));
+}
+
+async function hasWriteIds(tx: Tx, { database, table }: Resource): Promise<boolean> {
+  const at = [database.toLowerCase(), table.toLowerCase()];
+  const sql = 'SELECT NWI_NEXT FROM NEXT_WRITE_ID WHERE NWI_DATABASE = ? AND NWI_TABLE = ?';
+  return (await tx.get(sql, at)) !== undefined;
 }
 
 function fields(resource: { database: string; table: string; partition?: string }): [string, string][] {

@@ -1,4 +1,4 @@
-import { type Clock, ValidWriteIdList } from '@skep/core';
+import { type Clock, LONG_MAX, ValidWriteIdList } from '@skep/core';
 import type { Database, SqlValue, Tx } from '@skep/metadb';
 import {
   type AbortCompactionsRequest,
@@ -9,6 +9,8 @@ import {
   CompactionType,
   type CompactRequest,
   type CompactResponse,
+  currentCall,
+  currentCallOptions,
   type FindNextCompactRequest,
   type FindNextCompactResponse,
   type FindReadyToCleanRequest,
@@ -23,12 +25,28 @@ import {
   type RevokeWorkersRequest,
   type RevokeWorkersResponse,
   type SetCleanerRetryRequest,
+  type SettleCleanupsRequest,
+  type SettleCleanupsResponse,
   type ShowCompactionsRequest,
   type ShowCompactionsResponse,
+  type SubmitForCleanupRequest,
+  type SubmitForCleanupResponse,
   type TransactionService,
   type UpdateCompactorStateRequest,
+  type WaitForCompactRequest,
+  type WaitForCompactResponse,
 } from '@skep/rpc';
+import {
+  cleanupRow,
+  findCleanup,
+  IS_CLEANUP,
+  locationOf,
+  settleCleanups,
+  unsettledCleanups,
+  validateCleanup,
+} from './cleanups.js';
 import { stateName, stateOf } from './codes.js';
+import { CompactWaits, type WaitingPool } from './compact-waits.js';
 import { type CompactionRow, compactionOf, queueColumns, sharedValues } from './compaction-row.js';
 import { type HistoryRetention, purgeHistory } from './history.js';
 import { forgetCompactions, renameCompactions } from './names.js';
@@ -63,6 +81,8 @@ const isTakenBy = (row: Compaction, { workerId, workerStartMs }: TakenBy): boole
     row.workerId === workerId &&
     (workerStartMs === undefined || row.startMs === workerStartMs));
 
+const NEVER = new AbortController().signal;
+
 /** A request that no Worker has. */
 const WAITS_AGAIN =
   "CQ_STATE = 'i', CQ_WORKER_ID = NULL, CQ_WORKER_VERSION = NULL, CQ_START = NULL, CQ_TXN_ID = NULL, CQ_HIGHEST_WRITE_ID = NULL";
@@ -75,10 +95,13 @@ const isOfHost = (workerId: string, host: string): boolean =>
 export class CompactionQueue implements CompactionService {
   private readonly db: Database;
   private readonly clock: Clock;
+  private readonly waits: CompactWaits;
 
   constructor(private readonly options: CompactionQueueOptions) {
     this.db = options.db;
     this.clock = options.clock;
+    const { clock, poolTimeoutMs } = options;
+    this.waits = new CompactWaits({ clock, poolTimeoutMs, waitingPools: () => this.waitingPools() });
   }
 
   async compact(request: CompactRequest): Promise<CompactResponse> {
@@ -86,12 +109,13 @@ export class CompactionQueue implements CompactionService {
     const database = request.database.toLowerCase();
     const table = request.table.toLowerCase();
     const watermark = await this.writeIdWatermark(`${database}.${table}`);
-    return await this.db.transaction(async (tx) => {
+    const response = await this.db.transaction(async (tx): Promise<CompactResponse> => {
       // One request after the other: two for the same resource must see each other (Hive's mutex CompactionScheduler).
       if (tx.dialect.forUpdate !== '') await selectNextId(tx);
       const same = await tx.get<{ CQ_ID: bigint; CQ_STATE: string }>(
         `SELECT CQ_ID, CQ_STATE FROM COMPACTION_QUEUE WHERE CQ_DATABASE = ? AND CQ_TABLE = ? AND ${this.samePartition()}
-          AND (CQ_STATE IN ('i', 'w') OR CQ_STATE = 'r' AND CQ_HIGHEST_WRITE_ID = ?) ORDER BY CQ_ID LIMIT 1`,
+          AND (CQ_STATE IN ('i', 'w') OR CQ_STATE = 'r' AND CQ_HIGHEST_WRITE_ID = ? AND NOT (CQ_TBLPROPERTIES IS NOT NULL AND ${IS_CLEANUP}))
+          ORDER BY CQ_ID LIMIT 1`,
         [database, table, request.partition, watermark],
       );
       if (same !== undefined) {
@@ -106,6 +130,8 @@ export class CompactionQueue implements CompactionService {
       await insert(tx, 'COMPACTION_QUEUE', sharedValues(compaction, 'CQ'));
       return { id, state, accepted: true, errorMessage: '' };
     });
+    if (response.accepted) this.waits.notify();
+    return response;
   }
 
   /** What a compaction would reach that began now; undefined where the transactions are not known here. */
@@ -162,6 +188,21 @@ export class CompactionQueue implements CompactionService {
     });
   }
 
+  async waitForCompact({ poolName, waitMs }: WaitForCompactRequest): Promise<WaitForCompactResponse> {
+    // Before the first await: what comes after it may run in another call's context.
+    const signal = currentCall()?.signal ?? currentCallOptions()?.signal ?? NEVER;
+    return { found: await this.waits.wait(poolName, Number(waitMs), signal) };
+  }
+
+  private async waitingPools(): Promise<WaitingPool[]> {
+    const rows = await this.db.read((tx) =>
+      tx.all<{ POOL: string | null; OLDEST: bigint | null }>(
+        "SELECT CQ_POOL_NAME AS POOL, MIN(CQ_ENQUEUE_TIME) AS OLDEST FROM COMPACTION_QUEUE WHERE CQ_STATE = 'i' GROUP BY CQ_POOL_NAME",
+      ),
+    );
+    return rows.map(({ POOL, OLDEST }) => ({ pool: POOL, oldestMs: OLDEST ?? LONG_MAX }));
+  }
+
   async updateCompactorState(request: UpdateCompactorStateRequest): Promise<Record<string, never>> {
     const params = [request.txnId, request.highestWriteId];
     await this.update(request, 'CQ_TXN_ID = ?, CQ_HIGHEST_WRITE_ID = ?', params, 'w');
@@ -182,6 +223,7 @@ export class CompactionQueue implements CompactionService {
   async finishCompaction(request: FinishCompactionRequest): Promise<Record<string, never>> {
     if (request.state === CompactionState.COMPACTION_STATE_INITIATED) {
       await this.update(request, WAITS_AGAIN, [], 'w');
+      this.waits.notify();
       return {};
     }
     await this.db.transaction(async (tx) => {
@@ -221,28 +263,45 @@ export class CompactionQueue implements CompactionService {
       }
       return revoked;
     });
+    if (ids.length > 0) this.waits.notify();
     return { ids };
   }
 
   async findReadyToClean(request: FindReadyToCleanRequest): Promise<FindReadyToCleanResponse> {
     const now = BigInt(this.clock.now());
-    const rows = await this.db.read(
-      async (tx) =>
-        await tx.all<CompactionRow>(
-          `SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE CQ_STATE = 'r' AND CQ_TYPE <> 'c'
+    const { rows, unsettled } = await this.db.read(async (tx) => ({
+      unsettled: await unsettledCleanups(tx),
+      rows: await tx.all<CompactionRow>(
+        `SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE CQ_STATE = 'r' AND CQ_TYPE <> 'c'
             AND (CQ_COMMIT_TIME IS NULL OR CQ_COMMIT_TIME < ? - CQ_RETRY_RETENTION - ? OR (CQ_RETRY_RETENTION = 0 AND ? = 0))
             AND (CQ_NEXT_TXN_ID IS NULL OR CQ_NEXT_TXN_ID < ?)
             ORDER BY CQ_HIGHEST_WRITE_ID, CQ_ID`,
-          [now, request.retentionMs, request.retentionMs, request.minOpenTxnId],
-        ),
-    );
-    // Of each resource the one with the lowest write id: the next is looked at when this one is done.
-    const first = new Map<string, CompactionRow>();
-    for (const row of rows) {
-      const resource = `${row.CQ_DATABASE}\0${row.CQ_TABLE}\0${row.CQ_PARTITION ?? ''}`;
-      if (!first.has(resource)) first.set(resource, row);
+        [now, request.retentionMs, request.retentionMs, request.minOpenTxnId],
+      ),
+    }));
+    // Of each resource the one with the lowest write id: the next is looked at when this one is done. (A cleanup is of a folder
+    // that the table and partition of its name do not have any more.)
+    const first = new Map<string, Compaction>();
+    for (const job of rows.map(compactionOf)) {
+      const resource = [job.database, job.table, job.partition ?? '', locationOf(job) ?? ''].join('\0');
+      if (!first.has(resource)) first.set(resource, job);
     }
-    return { compactions: [...first.values()].map(compactionOf) };
+    return { compactions: [...first.values()], unsettled };
+  }
+
+  async submitForCleanup(request: SubmitForCleanupRequest): Promise<SubmitForCleanupResponse> {
+    validateCleanup(request);
+    return await this.db.transaction(async (tx) => {
+      const known = await findCleanup(tx, request);
+      if (known !== undefined) return { id: known };
+      const id = await nextId(tx);
+      await insert(tx, 'COMPACTION_QUEUE', cleanupRow(request, id, BigInt(this.clock.now())));
+      return { id };
+    });
+  }
+
+  async settleCleanups(request: SettleCleanupsRequest): Promise<SettleCleanupsResponse> {
+    return { settled: BigInt(await this.db.transaction((tx) => settleCleanups(tx, request))) };
   }
 
   async setCleanerRetry(request: SetCleanerRetryRequest): Promise<Record<string, never>> {

@@ -80,7 +80,7 @@ export async function dropDatabase(
             if (table?.tableType === 'MANAGED_TABLE' && !inside) outside.push(location);
           }
           await catalog.dropDatabase({ name, cascade: statement.cascade });
-          await txns.forgetResource({ database: name, partitions: [] });
+          await txns.forgetResource({ database: name, partitions: [], keepWriteIds: false });
           await compactions.forgetCompactions({ database: name, partitions: [] });
           for (const location of [...outside, database?.locationUri ?? '']) {
             if (location !== '') await fs.delete(location, { recursive: true });

@@ -61,7 +61,7 @@ export async function dropTable(
           await catalog.dropTable({ database, name });
           // The services know a session's own table by the name of the table that it hides, if any.
           if (!isTemporary) {
-            await txns.forgetResource({ database, table: name, partitions: [] });
+            await txns.forgetResource({ database, table: name, partitions: [], keepWriteIds: false });
             await compactions.forgetCompactions({ database, table: name, partitions: [] });
           }
           if (table.tableType !== 'MANAGED_TABLE' && table.tableType !== 'MATERIALIZED_VIEW') return done;

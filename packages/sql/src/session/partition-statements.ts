@@ -95,7 +95,12 @@ export async function dropPartitions(
           if (names.length === 0) return done;
           const { catalog, txns, compactions, fs } = context.services;
           await catalog.dropPartitions({ database: table.database, table: table.name, names });
-          await txns.forgetResource({ database: table.database, table: table.name, partitions: names });
+          await txns.forgetResource({
+            database: table.database,
+            table: table.name,
+            partitions: names,
+            keepWriteIds: false,
+          });
           await compactions.forgetCompactions({ database: table.database, table: table.name, partitions: names });
           if (table.tableType === 'MANAGED_TABLE') {
             for (const partition of doomed.values()) await fs.delete(partition.sd?.location ?? '', { recursive: true });
