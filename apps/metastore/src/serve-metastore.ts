@@ -73,6 +73,6 @@ function bindingOf(name: ServiceName, services: OpenedServices): ServiceBinding 
     case 'locks':
       return bindService(LockServiceService, services.locks);
     case 'compaction':
-      return bindService(CompactionServiceService, services.compactions);
+      return bindService(CompactionServiceService, services.compactions, { waiting: ['waitForCompact'] });
   }
 }

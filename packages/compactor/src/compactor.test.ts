@@ -41,6 +41,58 @@ describe('the loops', () => {
     await compactor.stop();
   });
 
+  const hour = 3_600_000;
+  const lazy = { workerSleepMs: hour, cleanerRunIntervalMs: hour, checkIntervalMs: hour, deltaNumThreshold: 100 };
+
+  it.each([['in process'], ['over gRPC']])('of idle Workers begin at once what anybody asks for, %s', async (how) => {
+    const remote = await World.open({ clock: systemClock, folder: w.folder, overGrpc: how === 'over gRPC' });
+    const compactor = startCompactor(remote.with({ conf: { ...remote.services.conf, ...lazy } }), { background: true });
+    try {
+      await systemClock.sleep(100);
+      const beganMs = systemClock.now();
+      expect((await remote.compact(MAJOR)).accepted).toBe(true);
+      await until(async () => (await remote.states())[0] === '1 ready for cleaning');
+      expect(systemClock.now() - beganMs).toBeLessThan(900);
+    } finally {
+      await compactor.stop();
+      await remote.close();
+    }
+  });
+
+  it('of idle Workers see soon what was asked of another metastore on the same database', async () => {
+    const other = await World.open({ clock: systemClock, folder: w.folder });
+    const compactor = startCompactor(w.with({ conf: { ...w.services.conf, ...lazy } }), { background: true });
+    try {
+      await systemClock.sleep(50);
+      await other.compact(MAJOR);
+      await until(async () => (await w.states())[0] === '1 ready for cleaning');
+    } finally {
+      await compactor.stop();
+      await other.close();
+    }
+  });
+
+  it.each([
+    ['fails', async () => Promise.reject(new RangeError('no such method'))],
+    ['says at once that it cannot wait', async () => ({ found: false })],
+  ])('rest where waiting %s', async (_, waitForCompact) => {
+    let asked = 0;
+    const compactions = override(w.compactions, {
+      waitForCompact: () => {
+        asked++;
+        return waitForCompact();
+      },
+    });
+    const conf = { ...w.services.conf, ...lazy, workerSleepMs: 100 };
+    const compactor = startCompactor(w.with({ compactions, conf }), { background: true });
+    await systemClock.sleep(350);
+    await w.compact(MAJOR);
+    await until(() => w.ls().length === 5);
+    await compactor.stop();
+    expect(asked).toBeGreaterThan(2);
+    expect(asked).toBeLessThan(20);
+  });
+
   it('serve a named pool', async () => {
     const services = w.with({ conf: { ...w.services.conf, checkIntervalMs: 3_600_000, deltaNumThreshold: 100 } });
     await w.compact(MAJOR, { pool: 'big' });

@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import { idle } from '@skep/core';
 import { Cleaner } from './cleaner.js';
 import { Initiator } from './initiator.js';
+import { restUntilAsked } from './rest-until-asked.js';
 import type { CompactorServices } from './services.js';
 import { Takes } from './takes.js';
 import { Worker } from './worker.js';
@@ -35,6 +37,8 @@ export interface Compactor {
 export function startCompactor(services: CompactorServices, options: CompactorOptions): Compactor {
   const controller = new AbortController();
   const { signal } = controller;
+  // Each loop listens to it while it rests.
+  setMaxListeners(0, signal);
   const { conf } = services;
   const initiator = new Initiator(services);
   const cleaner = new Cleaner(services);
@@ -57,7 +61,8 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
           if (worked) wake();
           return worked;
         };
-        loops.push(loop(services, { name: 'Worker', everyMs: conf.workerSleepMs, waker, signal, round }));
+        const rest: Rest = (ms, wakers) => restUntilAsked(services, pool, ms, { signal, wakers });
+        loops.push(loop(services, { name: 'Worker', everyMs: conf.workerSleepMs, waker, signal, round, rest }));
       }
     }
     const mayRun = options.mayRun ?? (async () => true);
@@ -100,7 +105,11 @@ interface Loop {
   readonly signal: AbortSignal;
   /** Whether there is more to do at once. */
   readonly round: () => Promise<boolean>;
+  /** How it rests after a round that found nothing; default: `idle`. */
+  readonly rest?: Rest;
 }
+
+type Rest = (ms: number, wakers: Set<() => void>) => Promise<void>;
 
 /** The rest after so many failed rounds in a row: it doubles up to hive.compactor.worker.max.sleep.time. Pure. */
 export function restMs(everyMs: number, errors: number, mostMs: number): number {
@@ -109,7 +118,8 @@ export function restMs(everyMs: number, errors: number, mostMs: number): number 
 }
 
 /** No error ends a loop, and none makes it spin. */
-async function loop(services: CompactorServices, { name, everyMs, waker, signal, round }: Loop): Promise<void> {
+async function loop(services: CompactorServices, { name, everyMs, waker, signal, round, ...own }: Loop): Promise<void> {
+  const rest: Rest = own.rest ?? ((ms, wakers) => idle(ms, signal, wakers));
   let errors = 0;
   while (!signal.aborted) {
     let busy = false;
@@ -124,6 +134,6 @@ async function loop(services: CompactorServices, { name, everyMs, waker, signal,
     }
     // Whoever failed is not woken before its rest is over: another loop's success may be what wakes it.
     if (errors > 0) await idle(restMs(everyMs, errors, services.conf.workerMaxSleepMs), signal);
-    else if (!busy && calls === waker?.calls) await idle(everyMs, signal, waker?.resting);
+    else if (!busy && calls === waker?.calls) await rest(everyMs, waker?.resting ?? new Set());
   }
 }

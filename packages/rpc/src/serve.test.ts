@@ -4,17 +4,20 @@ import { systemClock } from '@skep/core';
 import { describe, expect, it } from 'vitest';
 import { ANSWER, closeAfterTest, serving } from '../test/serving.js';
 import {
+  bindService,
   type CallContext,
   type CallRecord,
   connect,
   currentCall,
   detached,
   LockResponse,
+  type LockService,
   LockServiceService,
   NoSuchLockError,
   NoSuchTxnError,
   RemoteError,
   type Server,
+  serve,
   withCallOptions,
 } from './index.js';
 
@@ -275,6 +278,38 @@ describe('shutting down', () => {
     await expect.poll(() => reasons, PATIENT).toEqual(['begun']);
     await Promise.all([expect(call).rejects.toMatchObject({ kind: 'unavailable' }), server.close(50)]);
     expect(reasons).toMatchObject(['begun', { code: 'SHUTTING_DOWN' }]);
+  });
+});
+
+describe('calls that mostly wait', () => {
+  it('take no places of others, are told at once that the server ends, and are known as such', async () => {
+    const records: CallRecord[] = [];
+    let waiting = 0;
+    const locks = {
+      ...(Object.fromEntries(Object.keys(LockServiceService).map((name) => [name, async () => ANSWER])) as object),
+      checkLock: async () => {
+        const signal = currentCall()?.signal;
+        waiting++;
+        await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+        return ANSWER;
+      },
+    } as unknown as LockService;
+    const server = await serve([bindService(LockServiceService, locks, { waiting: ['checkLock'] })], {
+      maxConcurrentCalls: 1,
+      maxQueuedCalls: 0,
+      onCall: (record) => records.push(record),
+    });
+    closeAfterTest(() => server.close(50));
+    const { service, close } = connect(LockServiceService, server.address, { retry: { maxAttempts: 1 } });
+    closeAfterTest(close);
+    const waits = Array.from({ length: 20 }, () => service.checkLock(check));
+    await expect.poll(() => waiting, PATIENT).toBe(20);
+    await service.unlock(check);
+    expect(records).toMatchObject([{ method: 'skep.v1.LockService/Unlock', isWait: false }]);
+    const beganMs = systemClock.now();
+    await Promise.all([server.close(20_000), ...waits]);
+    expect(systemClock.now() - beganMs).toBeLessThan(5000);
+    expect(records.filter(({ isWait, code }) => isWait && code === 'OK')).toHaveLength(20);
   });
 });
 

@@ -7,6 +7,8 @@ export interface ServedCall {
   readonly code: string;
   readonly durationMs: number;
   readonly queuedMs: number;
+  /** It mostly waited for something to happen. */
+  readonly isWait?: boolean;
 }
 
 /** From a database row's change to a lock that is waited for. */
@@ -35,8 +37,10 @@ export function callMetrics(metrics: Metrics): (call: ServedCall) => void {
     buckets: BUCKETS_S,
     registers,
   });
-  return ({ method, code, durationMs, queuedMs }) => {
+  return ({ method, code, durationMs, queuedMs, isWait }) => {
     calls.inc({ method, code });
+    // How long nothing happened says nothing of how the server does.
+    if (isWait === true) return;
     duration.observe({ method }, durationMs / 1000);
     queued.observe({ method }, queuedMs / 1000);
   };

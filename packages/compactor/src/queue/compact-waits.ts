@@ -47,11 +47,11 @@ export class CompactWaits {
   constructor(private readonly options: CompactWaitsOptions) {}
 
   /** Resolves when there is work for a Worker of the pool; false: not within `waitMs`, or the signal was aborted. */
-  async wait(poolName: string, waitMs: number, signal: AbortSignal): Promise<boolean> {
-    if (waitMs <= 0 || signal.aborted || this.waiters.size >= MOST_WAITERS) return false;
+  async wait(poolName: string, waitMs: number, signal?: AbortSignal): Promise<boolean> {
+    if (waitMs <= 0 || signal?.aborted || this.waiters.size >= MOST_WAITERS) return false;
     const over = new AbortController();
     const giveUp = () => over.abort();
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal?.addEventListener('abort', giveUp, { once: true });
     try {
       return await new Promise<boolean>((settle, fail) => {
         const waiter = { poolName, settle, fail };
@@ -63,7 +63,7 @@ export class CompactWaits {
       });
     } finally {
       over.abort();
-      signal.removeEventListener('abort', giveUp);
+      signal?.removeEventListener('abort', giveUp);
       if (this.waiters.size === 0) for (const end of [...this.pollers]) end();
     }
   }

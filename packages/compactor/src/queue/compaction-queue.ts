@@ -81,8 +81,6 @@ const isTakenBy = (row: Compaction, { workerId, workerStartMs }: TakenBy): boole
     row.workerId === workerId &&
     (workerStartMs === undefined || row.startMs === workerStartMs));
 
-const NEVER = new AbortController().signal;
-
 /** A request that no Worker has. */
 const WAITS_AGAIN =
   "CQ_STATE = 'i', CQ_WORKER_ID = NULL, CQ_WORKER_VERSION = NULL, CQ_START = NULL, CQ_TXN_ID = NULL, CQ_HIGHEST_WRITE_ID = NULL";
@@ -190,7 +188,7 @@ export class CompactionQueue implements CompactionService {
 
   async waitForCompact({ poolName, waitMs }: WaitForCompactRequest): Promise<WaitForCompactResponse> {
     // Before the first await: what comes after it may run in another call's context.
-    const signal = currentCall()?.signal ?? currentCallOptions()?.signal ?? NEVER;
+    const signal = currentCall()?.signal ?? currentCallOptions()?.signal;
     return { found: await this.waits.wait(poolName, Number(waitMs), signal) };
   }
 
