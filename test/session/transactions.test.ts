@@ -90,6 +90,10 @@ describe('a transaction of several statements', () => {
     expect(folders('t')).toEqual(['delta_0000001_0000001_0000']);
     expect(folders('p')).toEqual(['k=old']);
     expect(await lockCount()).toBe(0);
+    // Nor is the Cleaner to look for what was written into the partition that is gone (sim: it would for ever).
+    const aborted = { abortedThreshold: 0, abortedTimeThresholdMs: -1n, sinceMs: 0n };
+    const { candidates } = await home.services.txns.findCompactionCandidates(aborted);
+    expect(candidates.filter((c) => c.tooManyAborts).map((c) => c.resource?.table)).toEqual(['t']);
   });
 
   it('several tables, MERGE onto own rows, multi-insert, LOAD DATA, all at once', async () => {

@@ -35,7 +35,7 @@ async function dropIfUnused(
   table: Table,
   partition: Partition,
 ): Promise<void> {
-  const { locks, catalog, fs } = context.services;
+  const { locks, catalog, txns, fs } = context.services;
   const name = nameOf(table, partition.values);
   const lock = await lockPartition(context, transaction, table, name);
   try {
@@ -43,7 +43,11 @@ async function dropIfUnused(
     const location = partition.sd?.location ?? '';
     const isThere = (await fs.stat(location)) !== undefined;
     if (isThere && (await fs.list(location)).some((entry) => !isHiddenName(entry.name))) return;
-    await catalog.dropPartitions({ database: table.database, table: table.name, names: [name] });
+    const at = { database: table.database, table: table.name };
+    // Nothing of anybody is there. Who is said to have written here would be waited for by the Cleaner for ever: it cannot tell
+    // a partition that is gone from one that is just being renamed.
+    await txns.forgetResource({ ...at, partitions: [name] });
+    await catalog.dropPartitions({ ...at, names: [name] });
     if (isThere) await fs.delete(location, { recursive: true });
     await removeEmptyFolders(context, table.sd?.location ?? '', location);
   } finally {
