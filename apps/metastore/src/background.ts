@@ -1,6 +1,8 @@
 import { type Compactor, type CompactorServices, startCompactor } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import type { Database } from '@skep/metadb';
+import type { FigureSource } from '@skep/telemetry';
+import { startAlarms } from './alarms.js';
 import { startHousekeeping } from './housekeeping.js';
 import { Lease } from './lease.js';
 import { workerPools } from './service-conf.js';
@@ -25,6 +27,8 @@ export interface BackgroundContext extends BackgroundOptions {
   readonly db: Database;
   readonly conf: Configuration;
   readonly isAlive: (agentInfo: string) => boolean;
+  /** Looked at now and then, and told of when they are beyond their levels. */
+  readonly figures: readonly FigureSource[];
 }
 
 /** What runs beside the calls. Of several processes on one database one does each of Initiator, Cleaner and housekeeping. */
@@ -45,10 +49,11 @@ export function startBackground(context: BackgroundContext): Background {
   const stopHousekeeping = keepsHouse
     ? startHousekeeping({ services, conf, mayRun: () => leases.HouseKeeper.hold() })
     : async () => {};
+  const stopAlarms = loops ? startAlarms({ figures: context.figures, conf, clock, log }) : async () => {};
   return {
     compactor,
     async stop() {
-      await Promise.all([stopHousekeeping(), compactor.stop()]);
+      await Promise.all([stopHousekeeping(), stopAlarms(), compactor.stop()]);
       for (const held of Object.values(leases)) await held.release();
     },
   };

@@ -10,6 +10,7 @@ import {
   serve,
   TransactionServiceService,
 } from '@skep/rpc';
+import { startAlarms } from './alarms.js';
 import type { BackgroundOptions } from './background.js';
 import { keepHouse } from './housekeeping.js';
 import { type OpenedServices, type OpenServicesOptions, openServices } from './open-services.js';
@@ -47,6 +48,8 @@ export async function serveMetastore(options: ServeMetastoreOptions): Promise<Ru
   }
   const hasBackground = services.hosted.includes('compaction');
   const background = hasBackground ? services.startBackground(options.background) : undefined;
+  const { conf, log, clock = systemClock } = options;
+  const stopAlarms = hasBackground ? undefined : startAlarms({ figures: services.figures, conf, clock, log });
   // What earlier processes left is cleared up at once. The others may not be there yet: then the housekeepers do it.
   const cleared = hasBackground
     ? keepHouse(services.compactorServices).catch((error: unknown) =>
@@ -58,7 +61,7 @@ export async function serveMetastore(options: ServeMetastoreOptions): Promise<Ru
     services,
     async close() {
       await server.close();
-      await Promise.all([background?.stop(), cleared]);
+      await Promise.all([background?.stop(), stopAlarms?.(), cleared]);
       await services.close();
     },
   };

@@ -1,7 +1,5 @@
 import type { Parameter, ParameterType, TimeUnit } from '../parameter.js';
 
-const logLevels = 'skep reports these as metrics, without levels of its own';
-
 /** Warning and error levels of the figures that AcidMetricLogger prints. */
 function level(name: string, type: ParameterType, values: readonly [string, string], unit?: TimeUnit): Parameter[] {
   return (['warning', 'error'] as const).map((kind, at) => ({
@@ -10,8 +8,7 @@ function level(name: string, type: ParameterType, values: readonly [string, stri
     ...(unit === undefined ? {} : { unit }),
     default: values[at],
     doc: `From where on ${name.replaceAll('.', ' ')} is a${kind === 'error' ? 'n error' : ' warning'} in the log.`,
-    effect: 'none',
-    why: logLevels,
+    effect: 'yes',
     inMetastoreConf: true,
   }));
 }
@@ -156,9 +153,8 @@ export const METASTORE_PARAMETERS: readonly Parameter[] = [
     type: 'time',
     unit: 'min',
     default: '360min',
-    doc: 'How often figures beyond their levels are logged; 0: never.',
-    effect: 'none',
-    why: logLevels,
+    doc: 'How often it is logged that a figure is beyond a level (the first time at once); 0: never.',
+    effect: 'yes',
     inMetastoreConf: true,
   },
   ...level('oldest.open.txn', 'time', ['24h', '72h'], 'h'),
@@ -182,8 +178,7 @@ export const METASTORE_PARAMETERS: readonly Parameter[] = [
       ...(type === 'time' ? { unit: 'h' as const } : {}),
       default: value,
       doc: `From where on ${name.replace('.threshold', '').replaceAll('.', ' ')} is a warning in the log.`,
-      effect: 'none',
-      why: logLevels,
+      effect: 'yes',
       inMetastoreConf: true,
     }),
   ),
@@ -236,9 +231,8 @@ export const METASTORE_PARAMETERS: readonly Parameter[] = [
       name: `hadoop.proxyuser.hive.${name}`,
       type: 'string',
       default: '',
-      doc: `For which ${name} Hadoop lets the user hive act for others.`,
-      effect: 'none',
-      why: 'skep never acts for another user',
+      doc: `For which ${name} the user hive may act for others (so of any user, hadoop.proxyuser.USER.…).`,
+      effect: 'yes',
       place: 'Hadoop',
     }),
   ),
