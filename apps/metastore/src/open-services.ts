@@ -140,6 +140,7 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
       meter,
       deltaCounts,
     };
+    const figures = figuresOf({ hosted, db, conf, totals: manager?.totals, writes, meter, deltaCounts });
     return {
       ...services,
       hosted,
@@ -147,9 +148,9 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
       warehouse,
       otherWarehouse,
       compactorServices,
-      figures: figuresOf({ hosted, db, conf, totals: manager?.totals, writes, meter, deltaCounts }),
+      figures,
       startBackground: (background) =>
-        startBackground({ services: compactorServices, db, conf, isAlive: isHolderAlive, ...background }),
+        startBackground({ services: compactorServices, db, conf, isAlive: isHolderAlive, figures, ...background }),
       async close() {
         closeAll(connections);
         await db.close();
