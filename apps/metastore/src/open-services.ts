@@ -7,6 +7,7 @@ import {
   type CompactorServices,
   compactorMigrations,
   DeltaCounts,
+  localCompactionFiles,
 } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { type Clock, SkepError, systemClock } from '@skep/core';
@@ -130,6 +131,7 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
     const compactorServices: CompactorServices = {
       ...services,
       fs,
+      files: localCompactionFiles(fs),
       clock,
       conf: compactorConf(conf),
       user: options.user,

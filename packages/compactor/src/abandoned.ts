@@ -1,12 +1,12 @@
 import { SkepError } from '@skep/core';
 import { CompactionState, TxnState } from '@skep/rpc';
-import type { CompactorServices } from './services.js';
+import type { WorkerServices } from './worker-services.js';
 
 /**
  * Requests whose Worker has lost its transaction wait again: it died, on whatever host, and the transaction timed out or
  * its holder was found dead. (Hive waits a day for them, hive.compactor.worker.timeout.) Answers their ids.
  */
-export async function recoverAbandoned(services: CompactorServices): Promise<bigint[]> {
+export async function recoverAbandoned(services: WorkerServices): Promise<bigint[]> {
   const { compactions, txns } = services;
   const working = await compactions.showCompactions({ state: CompactionState.COMPACTION_STATE_WORKING, limit: 0n });
   const begun = working.compactions.flatMap((job) => (job.txnId === undefined ? [] : [{ ...job, txnId: job.txnId }]));

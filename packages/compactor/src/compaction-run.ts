@@ -1,6 +1,7 @@
-import { type AcidState, getAcidState, MinorCompactionUnsupportedError, parseAcidDirectoryName } from '@skep/acid';
-import { SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core';
+import { BugError, SkepError, ValidWriteIdList } from '@skep/core';
 import {
+  type CompactFolderResult,
+  CompactFolderResult_Outcome,
   type Compaction,
   CompactionType,
   DataOperation,
@@ -10,21 +11,12 @@ import {
   LockType,
   TxnState,
 } from '@skep/rpc';
-import { joinPath } from '@skep/storage';
+import { folderRequest } from './folder-request.js';
 import { fieldsOf } from './log-fields.js';
 import { findResource } from './resource.js';
-import { giveTo } from './run-as.js';
-import type { CompactorServices } from './services.js';
-import {
-  isEnoughToCompact,
-  needsCleaning,
-  type Outcome,
-  reasonToPutOff,
-  refusalOf,
-  refused,
-} from './worker-decision.js';
-import { withoutAbortedEnd } from './write-id-lists.js';
-import { writeResult } from './write-result.js';
+import type { NamedFolder } from './run-as.js';
+import { type Outcome, refusalOf, refused } from './worker-decision.js';
+import type { WorkerServices } from './worker-services.js';
 
 const nothingToDo = 'None of the compaction thresholds met, compaction request is refused!';
 const compactionAborted = 50006;
@@ -38,14 +30,12 @@ class CompactionLockError extends SkepError {
 
 /** One request carried out in an open transaction of its own: all that it writes is named by it, `_vT`. */
 export class CompactionRun {
-  /** What was read and written. */
-  bytesRead = 0;
-  bytesWritten = 0;
   /** Where folders of this transaction may be, once they may be. */
-  private location: string | undefined;
+  private folder: NamedFolder | undefined;
+  private result: CompactFolderResult | undefined;
 
   constructor(
-    private readonly services: CompactorServices,
+    private readonly services: WorkerServices,
     private readonly job: Compaction,
     private readonly as: { readonly txnId: bigint; readonly runAs: string },
     private readonly signal: AbortSignal,
@@ -55,52 +45,40 @@ export class CompactionRun {
     return this.as.txnId;
   }
 
-  /** Locks, decides, writes, commits. */
+  /** Locks, decides, has the files written, commits. */
   async compact(): Promise<Outcome> {
-    const { txns, compactions, fs } = this.services;
-    const { job, txnId } = this;
+    const { services, job, txnId, signal } = this;
+    const { txns, compactions, files, log } = services;
     await this.lock();
-    const resource = await findResource(this.services, job);
+    const resource = await findResource(services, job);
     const refusal = resource === undefined ? gone : refusalOf(job, resource.table, resource.insertOnly);
     if (resource === undefined || refusal !== undefined) return await this.refuse(refusal ?? gone);
     const { validTxns } = await txns.getValidTxns({ txnId });
     const tables = [`${job.database}.${job.table}`];
-    const reader = ValidWriteIdList.parse((await txns.getValidWriteIds({ tables, validTxns })).validWriteIds[0]);
-    const writeIds = ValidWriteIdList.forCompactor(reader);
-    const { insertOnly } = resource;
-    const stateBy = (list: ValidWriteIdList) =>
-      getAcidState(fs, resource.location, list, ValidTxnList.parse(validTxns), { insertOnly });
-    if (job.type === CompactionType.COMPACTION_TYPE_REBALANCE && reader.highWatermark > writeIds.highWatermark) {
-      const later = reasonToPutOff(await stateBy(reader), writeIds.highWatermark);
-      if (later !== undefined) return await this.refuse(later);
+    const [list] = (await txns.getValidWriteIds({ tables, validTxns })).validWriteIds;
+    const { highWatermark } = ValidWriteIdList.forCompactor(ValidWriteIdList.parse(list));
+    const { id, workerId, startMs } = job;
+    const mine = { workerId, workerStartMs: startMs };
+    await compactions.updateCompactorState({ id, txnId, highestWriteId: highWatermark, ...mine });
+    await this.record(highWatermark);
+    const request = folderRequest(services.conf, { job, resource, validTxns, writeIds: list, ...this.as });
+    this.folder = request;
+    const result = await files.compact(request, { signal });
+    switch (result.outcome) {
+      case CompactFolderResult_Outcome.OUTCOME_WRITTEN:
+        if (result.reason !== '')
+          log.info({ compactionId: id }, `compaction ${id} is a major one, because ${result.reason}`);
+        this.result = result;
+        return await this.commit(false);
+      case CompactFolderResult_Outcome.OUTCOME_ONLY_OBSOLETE:
+        return await this.commit(true);
+      case CompactFolderResult_Outcome.OUTCOME_NOTHING_TO_DO:
+        return await this.refuse(nothingToDo);
+      case CompactFolderResult_Outcome.OUTCOME_REFUSED:
+        return await this.refuse(result.reason);
+      default:
+        throw new BugError(`compaction ${id}: the file-format layer answers ${result.outcome}`);
     }
-    await compactions.updateCompactorState({
-      id: job.id,
-      txnId,
-      highestWriteId: writeIds.highWatermark,
-      workerId: job.workerId,
-      workerStartMs: job.startMs,
-    });
-    await this.record(writeIds.highWatermark);
-    const state = await stateBy(writeIds);
-    if (isEnoughToCompact(job.type, state)) {
-      this.location = resource.location;
-      this.bytesRead = bytesOf(state);
-      const named = withoutAbortedEnd(writeIds);
-      const snapshot = ValidTxnList.parse(validTxns);
-      const { signal } = this;
-      try {
-        const task = { job, resource, state, writeIds: named, validTxns: snapshot, txnId, signal };
-        this.bytesWritten = await writeResult(this.services, task);
-      } catch (error) {
-        if (!(error instanceof MinorCompactionUnsupportedError)) throw error;
-        await this.removeFolders();
-        return await this.refuse(`${error.message}: ask for a major compaction`);
-      }
-      for (const folder of await this.folders()) await giveTo(this.services, this.as.runAs, resource.location, folder);
-      return await this.commit(false);
-    }
-    return needsCleaning(state) ? await this.commit(true) : await this.refuse(nothingToDo);
   }
 
   /**
@@ -118,7 +96,7 @@ export class CompactionRun {
           ? TxnState.TXN_STATE_ABORTED
           : (await txns.getTxnStates({ txnIds: [txnId] })).states[0];
       if (state === TxnState.TXN_STATE_COMMITTED) return await this.commit(false);
-      if (state === TxnState.TXN_STATE_ABORTED) await this.removeFolders();
+      if (state === TxnState.TXN_STATE_ABORTED) await this.discard();
     } catch (error) {
       log.warn(
         { ...fieldsOf(job), txnId, error },
@@ -130,7 +108,8 @@ export class CompactionRun {
 
   private async commit(isOnlyObsolete: boolean): Promise<Outcome> {
     const { commitId, commitTimeMs } = await this.services.txns.commitTxn({ txnId: this.txnId });
-    const { txnId, bytesRead, bytesWritten } = this;
+    const { txnId } = this;
+    const { bytesRead = 0n, bytesWritten = 0n } = this.result ?? {};
     return { kind: 'ready', nextTxnId: commitId, commitTimeMs, isOnlyObsolete, txnId, bytesRead, bytesWritten };
   }
 
@@ -177,24 +156,11 @@ export class CompactionRun {
     throw new CompactionLockError(job, answer.errorMessage);
   }
 
-  private async removeFolders(): Promise<void> {
-    for (const folder of await this.folders()) await this.services.fs.delete(folder, { recursive: true });
-  }
-
-  /** What this transaction has written so far. */
-  private async folders(): Promise<string[]> {
-    const { fs } = this.services;
-    const { location, txnId } = this;
-    if (location === undefined || (await fs.stat(location)) === undefined) return [];
-    const names = (await fs.list(location)).map((entry) => entry.name);
-    return names
-      .filter((name) => parseAcidDirectoryName(name)?.visibilityTxnId === txnId)
-      .map((name) => joinPath(location, name));
+  private async discard(): Promise<void> {
+    if (this.folder === undefined) return;
+    const { database, table, partition, location } = this.folder;
+    await this.services.files.discard({ database, table, partition, location, ...this.as });
   }
 }
 
 const gone = 'Table or partition is gone';
-
-/** Of what a compaction reads. */
-const bytesOf = ({ base, deltas, originals }: AcidState): number =>
-  [...(base?.files ?? []), ...originals, ...deltas.flatMap(({ files }) => files)].reduce((n, f) => n + f.sizeBytes, 0);

@@ -4,6 +4,7 @@ import { Compaction, CompactionState, CompactionType, Table } from '@skep/rpc';
 import { describe, expect, it } from 'vitest';
 import { failedAttempts, forgettableWriteIds, hasAbortedResult, retryDelayMs } from './cleaner-decision.js';
 import { restMs } from './compactor.js';
+import { isEnoughToCompact } from './files/folder-decision.js';
 import {
   decideCompactionType,
   isAutoCompactionOff,
@@ -11,7 +12,7 @@ import {
   mustRest,
   type PastCompaction,
 } from './initiator-decision.js';
-import { isEnoughToCompact, isStillOurs, orcProperties, refusalOf } from './worker-decision.js';
+import { isStillOurs, orcProperties, refusalOf } from './worker-decision.js';
 
 const MAJOR = CompactionType.COMPACTION_TYPE_MAJOR;
 const MINOR = CompactionType.COMPACTION_TYPE_MINOR;
@@ -219,7 +220,7 @@ describe('a Worker', () => {
   });
 
   it('overrides properties of the table by tblprops.X of the request', () => {
-    const table = { 'orc.compress': 'ZLIB', 'orc.stripe.size': '1' };
+    const table = { 'orc.compress': 'ZLIB', 'orc.stripe.size': '1', transactional: 'true' };
     const request = { 'tblprops.orc.compress': 'SNAPPY', 'compactor.mapreduce.map.memory.mb': '3072' };
     expect(orcProperties(table, request)).toEqual({ 'orc.compress': 'SNAPPY', 'orc.stripe.size': '1' });
   });

@@ -1,7 +1,16 @@
 export { recoverAbandoned } from './abandoned.js';
 export { Cleaner } from './cleaner.js';
-export { type Compactor, type CompactorOptions, startCompactor } from './compactor.js';
+export {
+  type Compactor,
+  type CompactorOptions,
+  startCompactor,
+  startWorkers,
+  type WorkerOptions,
+  type Workers,
+} from './compactor.js';
 export { type CompactorConf, DEFAULT_COMPACTOR_CONF } from './conf.js';
+export type { CompactHow, CompactionFiles } from './files/compaction-files.js';
+export { localCompactionFiles } from './files/local-compaction-files.js';
 export { Initiator } from './initiator.js';
 export {
   decideCompactionType,
@@ -19,4 +28,4 @@ export type { HistoryRetention } from './queue/history.js';
 export { compactorMigrations } from './queue/migrations.js';
 export type { CompactorServices } from './services.js';
 export { Worker } from './worker.js';
-export { isEnoughToCompact } from './worker-decision.js';
+export type { WorkerServices } from './worker-services.js';

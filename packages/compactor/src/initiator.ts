@@ -188,10 +188,11 @@ export class Initiator {
 
   private async queue(names: ResourceNames, decision: Due): Promise<bigint | undefined> {
     const { compactions, host, version } = this.services;
+    const { location } = decision.found;
     const response = await compactions.compact({
       ...names,
       type: decision.type,
-      runAs: await userToRunAs(this.services, decision.found.location),
+      runAs: await userToRunAs(this.services, { ...names, location }),
       properties: {},
       initiatorId: `${host}-${process.pid}`,
       initiatorVersion: version,

@@ -1,5 +1,5 @@
 import { idle, SkepError } from '@skep/core';
-import type { CompactorServices } from './services.js';
+import type { WorkerServices } from './worker-services.js';
 
 /** The compaction's transaction was aborted under it, by a time-out or by ABORT TRANSACTIONS: what it writes is for nobody. */
 class CompactionTxnLostError extends SkepError {
@@ -15,7 +15,7 @@ export interface KeptAlive {
 }
 
 /** Sends heartbeats of a transaction until it is stopped. A failed one is tried again with the next. */
-export function keepAlive(services: CompactorServices, txnId: bigint, outer?: AbortSignal): KeptAlive {
+export function keepAlive(services: WorkerServices, txnId: bigint, outer?: AbortSignal): KeptAlive {
   const work = new AbortController();
   const beats = new AbortController();
   const end = () => work.abort(outer?.reason);

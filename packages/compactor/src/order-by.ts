@@ -1,5 +1,4 @@
-import type { SortKey } from '@skep/acid';
-import { InvalidRequestError, type Table } from '@skep/rpc';
+import { InvalidRequestError, type SortKey, type Table } from '@skep/rpc';
 
 const ITEM = /^(?:[`\w]+\.)?(?:`((?:[^`]|``)+)`|(\w+))(?:\s+(asc|desc))?(?:\s+nulls\s+(first|last))?$/i;
 

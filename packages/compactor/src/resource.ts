@@ -1,7 +1,6 @@
 import { SkepError } from '@skep/core';
-import { createStruct, parseType, type TypeDescription } from '@skep/orc';
 import type { Partition, Table } from '@skep/rpc';
-import type { CompactorServices } from './services.js';
+import type { WorkerServices } from './worker-services.js';
 
 /** A table or a partition as the compactor sees it. */
 export interface CompactedResource {
@@ -17,7 +16,7 @@ export const isInsertOnly = ({ parameters }: Table): boolean =>
 
 /** The table and folder a request names; undefined: gone. */
 export async function findResource(
-  services: CompactorServices,
+  services: WorkerServices,
   names: { database: string; table: string; partition?: string | undefined },
 ): Promise<CompactedResource | undefined> {
   const table = await tableOf(services, names.database, names.table);
@@ -35,7 +34,7 @@ export async function findResource(
 }
 
 /** undefined: gone. */
-export async function tableOf(services: CompactorServices, database: string, name: string): Promise<Table | undefined> {
+export async function tableOf(services: WorkerServices, database: string, name: string): Promise<Table | undefined> {
   try {
     return (await services.catalog.getTable({ database, name })).table;
   } catch (error) {
@@ -53,7 +52,3 @@ export function isOrc({ table, partition }: CompactedResource): boolean {
 /** Whether the Cleaner is to leave a table alone: `no_cleanup`, in lower or upper case. */
 export const isCleaningOff = ({ parameters }: Table): boolean =>
   (parameters.no_cleanup ?? parameters.NO_CLEANUP)?.toLowerCase() === 'true';
-
-/** The table's columns, without the partition columns, as ORC's struct. */
-export const schemaOf = (table: Table): TypeDescription =>
-  createStruct((table.sd?.columns ?? []).map((column) => [column.name, parseType(column.type)] as const));

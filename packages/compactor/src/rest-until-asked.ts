@@ -1,6 +1,6 @@
 import { idle } from '@skep/core';
 import { withCallOptions } from '@skep/rpc';
-import type { CompactorServices } from './services.js';
+import type { WorkerServices } from './worker-services.js';
 
 /** A call waits no longer: connections that are silent for too long are closed by what is between. */
 const MOST_CALL_MS = 30_000;
@@ -16,7 +16,7 @@ export interface RestEnds {
  * pool. Where the queue cannot tell (an older one, one that ends or that nobody reaches) the Worker rests all the same.
  */
 export async function restUntilAsked(
-  services: CompactorServices,
+  services: WorkerServices,
   poolName: string,
   ms: number,
   { signal, wakers }: RestEnds,
@@ -33,7 +33,7 @@ export async function restUntilAsked(
 }
 
 async function isAsked(
-  { compactions, clock, log }: CompactorServices,
+  { compactions, clock, log }: WorkerServices,
   poolName: string,
   ms: number,
   signal: AbortSignal,

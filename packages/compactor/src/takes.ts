@@ -1,5 +1,5 @@
 import { type Compaction, CompactionState } from '@skep/rpc';
-import type { CompactorServices } from './services.js';
+import type { WorkerServices } from './worker-services.js';
 
 /**
  * The requests that the Workers of one process have. An answer to FindNextCompact may get lost: the queue then says that a
@@ -11,7 +11,7 @@ export class Takes {
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly services: CompactorServices,
+    private readonly services: WorkerServices,
     readonly workerId: string,
   ) {}
 

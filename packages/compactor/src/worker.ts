@@ -6,9 +6,9 @@ import { fieldsOf } from './log-fields.js';
 import { stateName } from './queue/codes.js';
 import { findResource } from './resource.js';
 import { actAs, userToRunAs } from './run-as.js';
-import type { CompactorServices } from './services.js';
 import { Takes } from './takes.js';
 import { isStillOurs, type Outcome } from './worker-decision.js';
+import type { WorkerServices } from './worker-services.js';
 
 /** Hive cleans nothing that committed within the last second (hive.txn.opentxn.timeout); we wait with what is not urgent. */
 const OBSOLETE_REST_MS = 1000n;
@@ -22,7 +22,7 @@ export class Worker {
   private untold: { readonly job: Compaction; readonly outcome: Outcome } | undefined;
 
   constructor(
-    private readonly services: CompactorServices,
+    private readonly services: WorkerServices,
     readonly workerId: string,
     private readonly poolName = '',
     private readonly takes = new Takes(services, workerId),
@@ -88,7 +88,9 @@ export class Worker {
   /** Requests made by hand do not say whom they are for. */
   private async ownerOf(job: Compaction): Promise<string> {
     const resource = await findResource(this.services, job);
-    return resource === undefined ? this.services.user : await userToRunAs(this.services, resource.location);
+    if (resource === undefined) return this.services.user;
+    const { database, table, partition } = job;
+    return await userToRunAs(this.services, { database, table, partition, location: resource.location });
   }
 
   private report(job: Compaction, outcome: Outcome, durationMs: number): void {
@@ -150,13 +152,18 @@ export class Worker {
   }
 }
 
-/** The metastore's trouble, not the request's: it is not to fail for that. */
+/** The trouble of the metastore or of whoever has the files, not the request's: it is not to fail for that. */
 function isForAnotherTime(error: unknown): boolean {
-  return (
-    error instanceof SkepError &&
-    (error.code.startsWith('DATABASE_') || ['UNREACHABLE', 'DEADLINE'].includes(error.code))
-  );
+  return error instanceof SkepError && (error.code.startsWith('DATABASE_') || FOR_ANOTHER_TIME.has(error.code));
 }
+
+const FOR_ANOTHER_TIME: ReadonlySet<string> = new Set([
+  'UNREACHABLE',
+  'DEADLINE',
+  'OVERLOADED',
+  'SHUTTING_DOWN',
+  'CANCELLED',
+]);
 
 /** This process may not act for that user: trying again would change nothing. */
 const isRefused = (error: unknown): boolean => error instanceof SkepError && error.code === 'ACCESS_DENIED';

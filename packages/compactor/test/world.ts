@@ -29,6 +29,7 @@ import { createLogger } from '@skep/telemetry/log';
 import { currentAgentInfo, TxnManager, txnMigrations } from '@skep/txn-manager';
 import {
   Cleaner,
+  type CompactionFiles,
   CompactionQueue,
   type CompactorConf,
   CompactorMeter,
@@ -36,6 +37,7 @@ import {
   compactorMigrations,
   DEFAULT_COMPACTOR_CONF,
   Initiator,
+  localCompactionFiles,
   Worker,
 } from '../src/index.js';
 import { stateName } from '../src/queue/codes.js';
@@ -100,8 +102,11 @@ const database = 'default';
 
 /** The real services on one SQLite file and a warehouse folder, and a table's writers. Only for tests. */
 export class World {
+  /** Where Workers have their files done: by default in this process. */
+  static filesOf: (fs: FileSystem, world: World) => CompactionFiles = (fs) => localCompactionFiles(fs);
   readonly logged: string[] = [];
   readonly services: CompactorServices;
+  private readonly closing: (() => Promise<void>)[] = [];
 
   private constructor(
     readonly folder: string,
@@ -120,7 +125,8 @@ export class World {
     const log = createLogger({ level: 'warn', now: () => clock.now(), write });
     const meter = new CompactorMeter(clock);
     const identity = { user: 'u', host: 'here', agentInfo: currentAgentInfo(), version: '4.0.1' };
-    this.services = { txns, locks, catalog, compactions, fs, clock, conf, ...identity, log, meter };
+    const files = World.filesOf(fs, this);
+    this.services = { txns, locks, catalog, compactions, fs, files, clock, conf, ...identity, log, meter };
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
@@ -154,7 +160,13 @@ export class World {
     return new World(folder, db, clock, txns, locks, new Catalog(db), compactions, fs, conf, isOwner, hangUp);
   }
 
+  /** What ends before the database does. */
+  onClose(end: () => Promise<void>): void {
+    this.closing.push(end);
+  }
+
   async close(): Promise<void> {
+    for (const end of this.closing) await end();
     await this.hangUp?.();
     await this.db.close();
     if (this.isOwner) rmSync(this.folder, { recursive: true });
@@ -166,7 +178,8 @@ export class World {
 
   /** Services with some in another form: a fake clock's, a failing file system. */
   with(changes: Partial<CompactorServices>): CompactorServices {
-    return { ...this.services, ...changes };
+    const files = changes.fs === undefined ? this.services.files : World.filesOf(changes.fs, this);
+    return { ...this.services, files, ...changes };
   }
 
   location(table = 't', partition?: string): string {

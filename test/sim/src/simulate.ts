@@ -7,6 +7,7 @@ import {
   compactorMigrations,
   DEFAULT_COMPACTOR_CONF,
   Initiator,
+  localCompactionFiles,
   recoverAbandoned,
   Worker,
 } from '@skep/compactor';
@@ -197,12 +198,14 @@ class SimWorld implements Cluster {
     const meter = new CompactorMeter(clock);
     const identity = { user: 'u', host: HOST, agentInfo: process.agentInfo, version: '4.0.1' };
     const { catalog, txns, locks, compactions } = services;
+    const fs = this.filesOf(process);
     return {
       catalog,
       txns,
       locks,
       compactions,
-      fs: this.filesOf(process),
+      fs,
+      files: localCompactionFiles(fs),
       clock,
       conf: this.conf,
       ...identity,

@@ -128,7 +128,7 @@ export interface CompactFolderProgress {
 export interface CompactFolderResult {
   /** What was done. */
   outcome: CompactFolderResult_Outcome;
-  /** Why it was refused; else empty. */
+  /** Why it was refused, or why a minor compaction became a major one; else empty. */
   reason: string;
   /** Bytes of the files that were merged. */
   bytesRead: bigint;
