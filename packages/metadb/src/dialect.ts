@@ -21,8 +21,10 @@ export interface Dialect {
   timestamp(epochMs: bigint): SqlValue;
   /** Starts an INSERT that leaves out rows whose key is there. */
   readonly insertIgnore: string;
-  /** The id that the last INSERT of one row was given. */
-  readonly lastInsertId: string;
+  /** A query of the ids, as ID, that the last INSERT gave its so many rows: `key` is what the database counts. */
+  lastInsertIds(table: string, key: string, count: number): string;
+  /** Follows the name of a table that is to be looked up by an index, so that no other rows get locked on the way. */
+  useIndex(name: string): string;
   /** Tells whether the table `?` is there. */
   readonly tableExists: string;
   /** Follows the type of a column that holds what users write, in any script. Compares by bytes. */
@@ -45,7 +47,9 @@ export const SQLITE: Dialect = {
   forShare: '',
   idsAppearInOrder: true,
   insertIgnore: 'INSERT OR IGNORE INTO',
-  lastInsertId: 'last_insert_rowid()',
+  // Nobody else writes meanwhile. (last_insert_rowid() changes while the query's answer is being inserted elsewhere.)
+  lastInsertIds: (table, key, count) => `SELECT ${key} AS ID FROM ${table} ORDER BY ${key} DESC LIMIT ${count}`,
+  useIndex: () => '',
   nullSafeEquals: (left, right) => `${left} IS ${right}`,
   timestamp: (epochMs) => utc(epochMs).slice(0, 23),
   tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
@@ -56,22 +60,31 @@ export const SQLITE: Dialect = {
 };
 
 /**
- * MySQL and MariaDB. Their binary collations of old take `a` and `a ` as equal; each has its own without that.
- * Time stamps have seconds in Hive's schema and begin with the second after the epoch.
+ * The binary collation of a server. Those of old take `a` and `a ` as equal; MariaDB, and MySQL since 8.0.17, have one that does not.
  */
+function binaryCollation(serverVersion: string): string {
+  if (/mariadb/i.test(serverVersion)) return 'utf8mb4_nopad_bin';
+  const [major, minor, patch] = serverVersion.split(/[.-]/).map(Number);
+  return major * 1e6 + minor * 1e3 + patch >= 8_000_017 ? 'utf8mb4_0900_bin' : 'utf8mb4_bin';
+}
+
+/** MySQL and MariaDB. Time stamps have seconds in Hive's schema and begin with the second after the epoch. */
 export function mysqlDialect(serverVersion: string): Dialect {
-  const isMariaDb = /mariadb/i.test(serverVersion);
   return {
     name: 'mysql',
     forUpdate: ' FOR UPDATE',
     forShare: ' LOCK IN SHARE MODE',
     idsAppearInOrder: false,
     insertIgnore: 'INSERT IGNORE INTO',
-    lastInsertId: 'LAST_INSERT_ID()',
+    lastInsertIds: (_table, _key, count) =>
+      Array.from({ length: count }, (_, i) => `SELECT LAST_INSERT_ID() + ${i} * @@auto_increment_increment AS ID`).join(
+        ' UNION ALL ',
+      ),
+    useIndex: (name) => ` FORCE INDEX (${name})`,
     nullSafeEquals: (left, right) => `${left} <=> ${right}`,
     timestamp: (epochMs) => utc(epochMs < 1000n ? 1000n : epochMs).slice(0, 19),
     tableExists: 'SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?',
-    text: ` CHARACTER SET utf8mb4 COLLATE ${isMariaDb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin'}`,
+    text: ` CHARACTER SET utf8mb4 COLLATE ${binaryCollation(serverVersion)}`,
     longText: 'longtext',
     autoIncrement: 'bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
     tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=latin1 COLLATE=latin1_bin',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { DatabaseError } from './errors.js';
 
 /** Where a MySQL or MariaDB server is, and how to come in. */
@@ -10,7 +11,14 @@ export interface MysqlAddress {
   readonly database: string;
   /** How many connections at most; default 16. */
   readonly connections: number;
-  readonly ssl: { readonly ca?: string; readonly rejectUnauthorized: true } | undefined;
+  readonly ssl:
+    | {
+        readonly ca?: string;
+        readonly rejectUnauthorized: true;
+        /** Whether the certificate must be the host's, or only of that authority. */
+        readonly verifyIdentity: boolean;
+      }
+    | undefined;
   /** The address without the password. */
   readonly shown: string;
 }
@@ -25,8 +33,8 @@ export function withoutPassword(url: string): string {
 }
 
 /**
- * `mysql://USER:PASSWORD@HOST:PORT/DB?connections=N&ssl=true&sslCa=FILE`; `mariadb:` is the same. User and password are
- * percent-encoded where they need to be.
+ * `mysql://USER:PASSWORD@HOST:PORT/DB?connections=N&ssl=true&sslCa=FILE&sslVerify=ca`; `mariadb:` is the same. User and password
+ * are percent-encoded where they need to be.
  */
 export function parseMysqlUrl(url: string): MysqlAddress {
   const shown = withoutPassword(url);
@@ -53,17 +61,27 @@ export function parseMysqlUrl(url: string): MysqlAddress {
   const ssl = take('ssl') ?? 'false';
   if (!['true', 'false'].includes(ssl)) throw fail('ssl must be true or false');
   const caFile = take('sslCa');
+  const verify = take('sslVerify');
   const [unknown] = options.keys();
-  if (unknown !== undefined) throw fail(`unknown option ${unknown}; there are connections, ssl and sslCa`);
+  if (unknown !== undefined) throw fail(`unknown option ${unknown}; there are connections, ssl, sslCa and sslVerify`);
+  const isSsl = ssl === 'true' || caFile !== undefined;
+  if (verify !== undefined && !isSsl) throw fail('sslVerify needs ssl=true or sslCa');
+  if (!['identity', 'ca', undefined].includes(verify)) throw fail('sslVerify must be identity or ca');
+  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
+  const verifyIdentity = verify !== 'ca';
+  if (isSsl && verifyIdentity && isIP(host) !== 0) {
+    throw fail(
+      "the server's certificate is looked through for the host's name: give a name instead of an IP address, or sslVerify=ca, which asks only who signed it",
+    );
+  }
   return {
-    host: parsed.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host,
     port: parsed.port === '' ? 3306 : Number(parsed.port),
     user: decodeURIComponent(parsed.username),
     password: decodeURIComponent(parsed.password),
     database,
     connections,
-    ssl:
-      ssl === 'true' || caFile !== undefined ? { rejectUnauthorized: true, ...certificate(caFile, fail) } : undefined,
+    ssl: isSsl ? { rejectUnauthorized: true, verifyIdentity, ...certificate(caFile, fail) } : undefined,
     shown,
   };
 }

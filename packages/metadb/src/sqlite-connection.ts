@@ -6,7 +6,7 @@ import { toDatabaseError } from './errors.js';
 
 /** How long SQLite itself waits, blocking the thread, before we wait with the event loop running. */
 const BUSY_TIMEOUT_MS = 20;
-const MAX_STATEMENTS = 500;
+const MAX_STATEMENTS = 1000;
 const NOTHING_CHANGED: RunResult = { changes: 0, firstId: 0n, lastId: 0n };
 
 /** The one connection to an SQLite file: prepared statements, kept. Runs synchronously. */

@@ -15,6 +15,8 @@ export interface CallContext {
   readonly peer: string;
   /** Aborted when the client gave up, the deadline passed, or the server ends. */
   readonly signal: AbortSignal;
+  /** Throws what the signal would be aborted with: asks without making one, which most calls never need. */
+  throwIfAborted(): void;
   /** When the deadline passes, in milliseconds since the epoch. */
   readonly deadline: number;
   /** How many services called one another for it: 0 for a call from outside. */
@@ -29,6 +31,8 @@ interface Ambient {
   readonly call?: CallContext;
   readonly options?: CallOptions;
 }
+
+const NEVER = new AbortController().signal;
 
 const ambient = new AsyncLocalStorage<Ambient>();
 
@@ -67,6 +71,6 @@ export function detached<T>(run: () => T): T {
   const call = currentCall();
   if (call === undefined) return ambient.run({}, run);
   const { method, requestId, caller, user, peer, depth, header, answerHeader } = call;
-  const endless = { signal: new AbortController().signal, deadline: Number.POSITIVE_INFINITY };
+  const endless = { signal: NEVER, throwIfAborted: () => undefined, deadline: Number.POSITIVE_INFINITY };
   return ambient.run({ call: { method, requestId, caller, user, peer, depth, header, answerHeader, ...endless } }, run);
 }

@@ -6,7 +6,7 @@ export {
   type ServiceDefinition,
   type ServiceOf,
 } from './bind.js';
-export { type CallContext, currentCall, detached, withCallOptions } from './call-context.js';
+export { type CallContext, currentCall, currentCallOptions, detached, withCallOptions } from './call-context.js';
 export { type ClientOf, type Connection, connect } from './connect.js';
 export * from './errors.js';
 export * from './gen/skep/v1/catalog.js';

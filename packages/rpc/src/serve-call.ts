@@ -324,6 +324,7 @@ function contextOf(
     get signal() {
       return end.signal;
     },
+    throwIfAborted: () => end.throwIfAborted(),
   };
 }
 

@@ -1,11 +1,21 @@
 import { ValidTxnList } from '@skep/core';
-import { insertStatements, type Row, type Statement, type Tx } from '@skep/metadb';
+import {
+  chunked,
+  idList,
+  insertStatements,
+  type Row,
+  rowQueries,
+  type Settled,
+  type Statement,
+  settled,
+  type Tx,
+} from '@skep/metadb';
 import { type CommitTxnRequest, type CommitTxnResponse, TxnConflictError, TxnType } from '@skep/rpc';
 import { abortInTx } from './abort.js';
 import { AbortReason } from './abort-reason.js';
-import { COMPACT, type Component, componentsQuery, toComponents } from './components.js';
+import { COMPACT, type Component, ComponentRows, componentQueries } from './components.js';
 import { COMMITTED, HIGHEST_TXN_ID, highestTxnId, txnLockForCommit } from './context.js';
-import { assertOpen, toTxnRows, txnRowQueries } from './txn-state.js';
+import { assertOpen, distinctIds, toTxnRows, txnRowQueries } from './txn-state.js';
 import {
   describeWinner,
   describeWriteConflict,
@@ -53,47 +63,79 @@ function distinct<T>(items: readonly T[], keyOf: (item: T) => readonly unknown[]
   return [...new Map(items.map((item) => [JSON.stringify(keyOf(item).map(String)), item])).values()];
 }
 
-/** CommitTxnFunction. The caller releases the locks after its transaction. */
-export async function commitInTx(tx: Tx, request: CommitTxnRequest): Promise<CommitOutcome> {
-  const { txnId } = request;
-  const [txn, components] = await tx.allOf([...txnRowQueries(tx, [txnId], true), componentsQuery(txnId)]);
-  const row = toTxnRows([txn]).get(txnId);
-  const commitTimeMs = await tx.now();
-  // A repeated call, whose first answer was lost.
-  if (row?.state === COMMITTED) return { response: { commitId: await highestTxnId(tx), commitTimeMs } };
-  const { type } = assertOpen(txnId, row);
-  const plan = planCommit(type, toComponents(components));
-  const isJudged = request.exclWriteEnabled === false && plan.updates.length > 0;
-  // So many that one statement each would take longer than a round trip.
-  const isLarge = plan.updates.length > FEW_UPDATES;
-  if (!isJudged && !isLarge) {
-    const results = await tx.runLast([...commitIdQueries(tx, plan), ...recording(tx, txnId, plan, commitTimeMs)]);
-    return { response: { commitId: commitIdOf(results.flatMap(({ rows }) => rows)), commitTimeMs } };
+/**
+ * CommitTxnFunction, of several transactions at once. The caller releases the locks after its transaction. Of requests that
+ * ask for a check against others' writes see `commitJudged`.
+ */
+export async function commitAll(tx: Tx, txnIds: readonly bigint[]): Promise<Settled<CommitOutcome>[]> {
+  const { rows, components, now } = await readForCommit(tx, txnIds);
+  const plans: TxnPlan[] = [];
+  const refused = new Map<bigint, Settled<CommitOutcome>>();
+  for (const txnId of distinctIds(txnIds)) {
+    const row = rows.get(txnId);
+    // A repeated call, whose first answer was lost.
+    if (row?.state === COMMITTED) continue;
+    const planned = settled(() => planCommit(assertOpen(txnId, row).type, components.of(txnId)));
+    if ('error' in planned) refused.set(txnId, planned);
+    else plans.push({ txnId, plan: planned.value, hasComponents: components.of(txnId).length > 0 });
   }
-  const commitId = commitIdOf((await tx.allOf(commitIdQueries(tx, plan))).flat());
-  const own = plan.updates.map((component): WriteSetEntry => ({ ...component, txnId, commitId }));
-  if (isJudged) {
-    const seen = request.validTxns === undefined ? undefined : ValidTxnList.parse(request.validTxns);
-    const unseen = (await rivals(tx, own)).filter((rival) => !seen?.isTxnValid(rival.txnId));
-    const conflict = findWriteConflict(own, unseen);
-    if (conflict !== undefined) {
-      await abortInTx(tx, [txnId], AbortReason.WRITE_CONFLICT, describeWinner(conflict.winner));
-      const text = describeWriteConflict(conflict.own, conflict.winner);
-      return { conflict: new TxnConflictError(txnId, conflict.winner.txnId, text) };
-    }
-  }
-  await tx.runLast(recording(tx, txnId, plan, commitTimeMs, commitId));
-  return { response: { commitId, commitTimeMs } };
+  const isRefused = txnIds.every((txnId) => refused.has(txnId));
+  const results = isRefused ? [] : await tx.runLast([...commitIdQueries(tx, plans), ...recording(tx, plans, now)]);
+  const response = { commitId: commitIdOf(results.flatMap((result) => result.rows)), commitTimeMs: now };
+  return txnIds.map((txnId) => refused.get(txnId) ?? { value: { response } });
 }
 
-const FEW_UPDATES = 16;
+/** The same of a request that is checked against what others wrote meanwhile (exclusive write locks are off). */
+export async function commitJudged(tx: Tx, { txnId, validTxns }: CommitTxnRequest): Promise<CommitOutcome> {
+  const { rows, components, now } = await readForCommit(tx, [txnId]);
+  const row = rows.get(txnId);
+  if (row?.state === COMMITTED) return { response: { commitId: await highestTxnId(tx), commitTimeMs: now } };
+  const plan = planCommit(assertOpen(txnId, row).type, components.of(txnId));
+  const plans = [{ txnId, plan, hasComponents: components.of(txnId).length > 0 }];
+  if (plan.updates.length === 0) {
+    const results = await tx.runLast([...commitIdQueries(tx, plans), ...recording(tx, plans, now)]);
+    return { response: { commitId: commitIdOf(results.flatMap((result) => result.rows)), commitTimeMs: now } };
+  }
+  const commitId = commitIdOf((await tx.allOf(commitIdQueries(tx, plans))).flat());
+  const own = plan.updates.map((component): WriteSetEntry => ({ ...component, txnId, commitId }));
+  const seen = validTxns === undefined ? undefined : ValidTxnList.parse(validTxns);
+  const unseen = (await rivals(tx, own)).filter((rival) => !seen?.isTxnValid(rival.txnId));
+  const conflict = findWriteConflict(own, unseen);
+  if (conflict !== undefined) {
+    await abortInTx(tx, [txnId], AbortReason.WRITE_CONFLICT, describeWinner(conflict.winner));
+    const text = describeWriteConflict(conflict.own, conflict.winner);
+    return { conflict: new TxnConflictError(txnId, conflict.winner.txnId, text) };
+  }
+  await tx.runLast(recording(tx, plans, now));
+  return { response: { commitId, commitTimeMs: now } };
+}
+
+/** Holds the transactions' rows, so that nothing is recorded of them any more. */
+async function readForCommit(tx: Tx, txnIds: readonly bigint[]) {
+  const ids = distinctIds(txnIds);
+  const rowQueries = txnRowQueries(tx, ids, true);
+  const answers = await tx.allOf([...rowQueries, ...componentQueries(ids)]);
+  return {
+    rows: toTxnRows(answers.splice(0, rowQueries.length)),
+    components: new ComponentRows(answers),
+    now: await tx.now(),
+  };
+}
+
+/** A transaction that is about to commit. */
+interface TxnPlan {
+  readonly txnId: bigint;
+  readonly plan: CommitPlan;
+  readonly hasComponents: boolean;
+}
 
 /**
  * The commit id is the highest transaction id. Where it decides over conflicts, or what the Cleaner may remove, no other
  * transaction is opened or commits until this one has.
  */
-function commitIdQueries(tx: Tx, plan: CommitPlan): Statement[] {
-  return [...(plan.needsExactCommitId ? [[txnLockForCommit(tx)] as const] : []), HIGHEST_TXN_ID];
+function commitIdQueries(tx: Tx, plans: readonly TxnPlan[]): Statement[] {
+  const needsExact = plans.some(({ plan }) => plan.needsExactCommitId);
+  return [...(needsExact ? [[txnLockForCommit(tx)] as const] : []), HIGHEST_TXN_ID];
 }
 
 /** From the rows that `commitIdQueries` answer. */
@@ -118,36 +160,49 @@ async function rivals(tx: Tx, own: readonly WriteSetEntry[]): Promise<WriteSetEn
   return found;
 }
 
-const WRITE_SET = ['WS_DATABASE', 'WS_TABLE', 'WS_PARTITION', 'WS_TXNID', 'WS_OPERATION_TYPE', 'WS_COMMIT_ID'];
+const WRITE_SET = ['WS_DATABASE', 'WS_TABLE', 'WS_PARTITION', 'WS_TXNID', 'WS_OPERATION_TYPE'];
 
-/** What commits. Without a commit id the statements find it themselves, in the round trip that holds the lock. */
-function recording(tx: Tx, txnId: bigint, plan: CommitPlan, now: bigint, commitId?: bigint): Statement[] {
+/** What commits. The statements find the commit id themselves, in the round trip that holds the lock. */
+function recording(tx: Tx, plans: readonly TxnPlan[], now: bigint): Statement[] {
   const time = tx.dialect.timestamp(now);
-  const updates = plan.updates.map(({ database, table, partition, operation }) => {
-    return [database, table, partition, txnId, operation];
-  });
-  const choosing = `INSERT INTO WRITE_SET (${WRITE_SET.join(', ')}) SELECT ?, ?, ?, ?, ?, MAX(TXN_ID) FROM TXNS`;
+  const updates = plans.flatMap(({ txnId, plan }) =>
+    plan.updates.map(({ database, table, partition, operation }) => [database, table, partition, txnId, operation]),
+  );
+  const completed = plans.flatMap(({ txnId, plan }) =>
+    plan.completed.map(({ database, table, partition, writeId }) => {
+      return [txnId, database, table, partition, time, writeId, plan.hasUpdateOrDelete ? 'Y' : 'N'];
+    }),
+  );
   return [
-    ...(commitId === undefined
-      ? updates.map((row): Statement => [choosing, row])
-      : insertStatements(
-          'WRITE_SET',
-          WRITE_SET,
-          updates.map((row) => [...row, commitId]),
-        )),
+    ...rowQueries(WRITE_SET, updates).map(([rows, params]): Statement => {
+      const columns = WRITE_SET.join(', ');
+      const commitId = '(SELECT MAX(TXN_ID) AS ID FROM TXNS) HIGHEST';
+      return [
+        `INSERT INTO WRITE_SET (${columns}, WS_COMMIT_ID) SELECT ${columns}, ID FROM (${rows}) OWN, ${commitId}`,
+        params,
+      ];
+    }),
     ...insertStatements(
       'COMPLETED_TXN_COMPONENTS',
       ['CTC_TXNID', 'CTC_DATABASE', 'CTC_TABLE', 'CTC_PARTITION', 'CTC_TIMESTAMP', 'CTC_WRITEID', 'CTC_UPDATE_DELETE'],
-      plan.completed.map(({ database, table, partition, writeId }) => {
-        return [txnId, database, table, partition, time, writeId, plan.hasUpdateOrDelete ? 'Y' : 'N'];
-      }),
+      completed,
     ),
-    ['DELETE FROM TXN_COMPONENTS WHERE TC_TXNID = ?', [txnId]],
-    ['DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID = ?', [txnId]],
+    ...ofIds(
+      'DELETE FROM TXN_COMPONENTS WHERE TC_TXNID IN',
+      plans.filter((one) => one.hasComponents),
+    ),
+    ...ofIds('DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID IN', plans),
     // Of a Hive that works on the same database.
-    ['DELETE FROM MIN_HISTORY_WRITE_ID WHERE MH_TXNID = ?', [txnId]],
-    ['DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID = ?', [txnId]],
+    ...ofIds('DELETE FROM MIN_HISTORY_WRITE_ID WHERE MH_TXNID IN', plans),
+    ...ofIds('DELETE FROM MATERIALIZATION_REBUILD_LOCKS WHERE MRL_TXN_ID IN', plans),
     // From now on it is remembered for a while, should the answer get lost (collect-garbage.ts).
-    [`UPDATE TXNS SET TXN_STATE = '${COMMITTED}', TXN_LAST_HEARTBEAT = ? WHERE TXN_ID = ?`, [now, txnId]],
+    ...ofIds(`UPDATE TXNS SET TXN_STATE = '${COMMITTED}', TXN_LAST_HEARTBEAT = ? WHERE TXN_ID IN`, plans, now),
   ];
+}
+
+function ofIds(sql: string, plans: readonly TxnPlan[], ...before: readonly bigint[]): Statement[] {
+  return chunked(plans.map(({ txnId }) => txnId)).map((chunk) => {
+    const ids = idList(chunk);
+    return [`${sql} ${ids.sql}`, [...before, ...ids.params]];
+  });
 }

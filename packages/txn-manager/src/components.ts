@@ -1,6 +1,17 @@
-import { insertStatements, type Row, type Statement, type Tx } from '@skep/metadb';
+import {
+  chunked,
+  idList,
+  insertStatements,
+  type Row,
+  type Settled,
+  type SqlValue,
+  type Statement,
+  settled,
+  type Tx,
+} from '@skep/metadb';
 import { type AddDynamicPartitionsRequest, DataOperation, InvalidRequestError, type WriteComponent } from '@skep/rpc';
-import { assertOpen, toTxnRows, txnRowQueries } from './txn-state.js';
+import { assertOpen, distinctIds, toTxnRows, txnRowQueries } from './txn-state.js';
+import { WriteIds, writeIdQueries } from './write-id-rows.js';
 
 /** TC_OPERATION_TYPE of the compactor. */
 export const COMPACT = 'c';
@@ -56,6 +67,7 @@ export function planComponents(components: readonly WriteComponent[]): Component
 }
 
 interface RawComponent {
+  TC_TXNID: bigint;
   TC_DATABASE: string;
   TC_TABLE: string;
   TC_PARTITION: string | null;
@@ -63,67 +75,97 @@ interface RawComponent {
   TC_WRITEID: bigint | null;
 }
 
-export async function componentsOf(tx: Tx, txnId: bigint): Promise<Component[]> {
-  return toComponents(await tx.all(...componentsQuery(txnId)));
+/** What these transactions are recorded to write. */
+export function componentQueries(txnIds: readonly bigint[]): Statement[] {
+  return chunked(txnIds).map((chunk) => {
+    const ids = idList(chunk);
+    return [
+      `SELECT TC_TXNID, TC_DATABASE, TC_TABLE, TC_PARTITION, TC_OPERATION_TYPE, TC_WRITEID FROM TXN_COMPONENTS
+        WHERE TC_TXNID IN ${ids.sql}`,
+      ids.params,
+    ];
+  });
 }
 
-export function componentsQuery(txnId: bigint): Statement {
-  return [
-    `SELECT TC_DATABASE, TC_TABLE, TC_PARTITION, TC_OPERATION_TYPE, TC_WRITEID FROM TXN_COMPONENTS WHERE TC_TXNID = ?`,
-    [txnId],
-  ];
+/** From the answers to `componentQueries`, by transaction. */
+export class ComponentRows {
+  private readonly byTxn = new Map<bigint, Component[]>();
+
+  constructor(answers: readonly Row[][]) {
+    for (const row of answers.flat() as unknown as RawComponent[]) {
+      const found = this.byTxn.get(row.TC_TXNID) ?? [];
+      this.byTxn.set(row.TC_TXNID, found);
+      found.push({
+        database: row.TC_DATABASE,
+        table: row.TC_TABLE,
+        partition: row.TC_PARTITION ?? undefined,
+        operation: row.TC_OPERATION_TYPE,
+        writeId: row.TC_WRITEID ?? undefined,
+      });
+    }
+  }
+
+  of(txnId: bigint): readonly Component[] {
+    return this.byTxn.get(txnId) ?? [];
+  }
 }
 
-/** From the answer to `componentsQuery`. */
-export function toComponents(rows: readonly Row[]): Component[] {
-  return (rows as unknown as RawComponent[]).map((row) => ({
-    database: row.TC_DATABASE,
-    table: row.TC_TABLE,
-    partition: row.TC_PARTITION ?? undefined,
-    operation: row.TC_OPERATION_TYPE,
-    writeId: row.TC_WRITEID ?? undefined,
-  }));
+/** Whether any of these transactions is recorded to write anything. */
+export async function haveComponents(tx: Tx, txnIds: readonly bigint[]): Promise<boolean> {
+  return (await tx.allOf(componentQueries(txnIds))).flat().length > 0;
 }
 
-/** Records the components of an open transaction, each once, with the write id that it has in the table. */
-export async function addComponents(tx: Tx, txnId: bigint, components: readonly Component[]): Promise<void> {
-  await tx.runLast(await missingComponents(tx, txnId, components));
+/** What a transaction is about to write. */
+export interface PlannedWrites {
+  readonly txnId: bigint;
+  readonly components: readonly Component[];
 }
 
-/** What inserts those that are not recorded yet. */
-async function missingComponents(tx: Tx, txnId: bigint, components: readonly Component[]): Promise<Statement[]> {
-  const tables = [...new Map(components.map((component) => [tableKey(component), component])).entries()];
-  const [txn, present, ...writeIdRows] = await tx.allOf([
-    ...txnRowQueries(tx, [txnId], true),
-    componentsQuery(txnId),
-    ...tables.map(([, component]) => writeIdQuery(txnId, component)),
-  ]);
-  assertOpen(txnId, toTxnRows([txn]).get(txnId));
-  const known = new Set(toComponents(present).map(keyOf));
-  const writeIds = new Map(tables.map(([table], i) => [table, writeIdRows[i][0]?.T2W_WRITEID as bigint | undefined]));
-  const rows = components
-    .filter((component) => !known.has(keyOf(component)))
-    .map((component) => {
-      const { database, table, partition, operation } = component;
-      return [txnId, database, table, partition, operation, component.writeId ?? writeIds.get(tableKey(component))];
-    });
-  return insertStatements('TXN_COMPONENTS', COLUMNS, rows);
+/** Records the components of open transactions, each once, with the write id that it has in the table. */
+export async function addComponents(tx: Tx, requests: readonly PlannedWrites[]): Promise<Settled<undefined>[]> {
+  const { statements, outcomes } = await missingComponents(tx, requests);
+  await tx.runLast(statements);
+  return outcomes;
+}
+
+/** What inserts those that are not recorded yet, and whose transactions are not open. */
+async function missingComponents(
+  tx: Tx,
+  requests: readonly PlannedWrites[],
+): Promise<{ readonly statements: Statement[]; readonly outcomes: Settled<undefined>[] }> {
+  const txnIds = distinctIds(requests.map(({ txnId }) => txnId));
+  const rowQueries = txnRowQueries(tx, txnIds, true);
+  const presentQueries = componentQueries(txnIds);
+  const writeIds = writeIdQueries(
+    requests.flatMap(({ txnId, components }) => components.map((component) => ({ ...component, txnIds: [txnId] }))),
+  );
+  const answers = await tx.allOf([...rowQueries, ...presentQueries, ...writeIds]);
+  const txns = toTxnRows(answers.splice(0, rowQueries.length));
+  const present = new ComponentRows(answers.splice(0, presentQueries.length));
+  const given = new WriteIds(answers);
+  const known = new Map(txnIds.map((txnId) => [txnId, new Set(present.of(txnId).map(keyOf))]));
+  const rows: SqlValue[][] = [];
+  const outcomes = requests.map(({ txnId, components }) =>
+    settled(() => {
+      assertOpen(txnId, txns.get(txnId));
+      for (const component of components) {
+        const key = keyOf(component);
+        if (known.get(txnId)?.has(key)) continue;
+        known.get(txnId)?.add(key);
+        const { database, table, partition, operation, writeId } = component;
+        rows.push([txnId, database, table, partition, operation, writeId ?? given.get(component, txnId)]);
+      }
+      return undefined;
+    }),
+  );
+  return { statements: insertStatements('TXN_COMPONENTS', COLUMNS, rows), outcomes };
 }
 
 const COLUMNS = ['TC_TXNID', 'TC_DATABASE', 'TC_TABLE', 'TC_PARTITION', 'TC_OPERATION_TYPE', 'TC_WRITEID'];
 
-const tableKey = ({ database, table }: Component): string => `${database}\0${table}`;
-
 function keyOf(component: Component): string {
   const { database, table, partition, operation } = component;
   return JSON.stringify([database, table, partition ?? null, operation]);
-}
-
-function writeIdQuery(txnId: bigint, { database, table }: Component): Statement {
-  return [
-    'SELECT T2W_WRITEID FROM TXN_TO_WRITE_ID WHERE T2W_DATABASE = ? AND T2W_TABLE = ? AND T2W_TXNID = ?',
-    [database, table, txnId],
-  ];
 }
 
 /** TxnHandler.addDynamicPartitions: the partitions really touched, in place of the row that stood for all. */
@@ -132,8 +174,10 @@ export async function addDynamicPartitions(tx: Tx, request: AddDynamicPartitions
   const operation = operationCode(request.operation) ?? 'u';
   const writeId = request.writeId > 0n ? request.writeId : undefined;
   const rows = request.partitions.map((partition): Component => ({ ...at, partition, operation, writeId }));
+  const { statements, outcomes } = await missingComponents(tx, [{ txnId: request.txnId, components: rows }]);
+  if ('error' in outcomes[0]) throw outcomes[0].error;
   await tx.runLast([
-    ...(await missingComponents(tx, request.txnId, rows)),
+    ...statements,
     [
       'DELETE FROM TXN_COMPONENTS WHERE TC_TXNID = ? AND TC_DATABASE = ? AND TC_TABLE = ? AND TC_PARTITION IS NULL',
       [request.txnId, at.database, at.table],

@@ -1,5 +1,16 @@
-import { chunked, DatabaseError, idList, insertNumbered, insertStatements, type SqlValue, type Tx } from '@skep/metadb';
-import { InvalidRequestError, type OpenTxnsRequest, TooManyOpenTxnsError, TxnType } from '@skep/rpc';
+import {
+  Batcher,
+  chunked,
+  DatabaseError,
+  idList,
+  idsOf,
+  insertNumbered,
+  insertStatements,
+  type SqlValue,
+  type Statement,
+  type Tx,
+} from '@skep/metadb';
+import { currentCall, InvalidRequestError, type OpenTxnsRequest, TooManyOpenTxnsError, TxnType } from '@skep/rpc';
 import {
   lowWatermarkQuery,
   MIN_OPEN_TXN_ID,
@@ -21,20 +32,20 @@ export class OpenTxnGauge {
   private count = 0;
   private countedAtMs = Number.NEGATIVE_INFINITY;
   private refusing = false;
+  private counting: Promise<void> | undefined;
 
   constructor(private readonly ctx: TxnContext) {}
 
   /** Throws where no more transactions may be opened. */
   async admit(wanted: number): Promise<void> {
-    const { conf, clock, db } = this.ctx;
+    const { conf, clock } = this.ctx;
     const isStale = clock.now() - this.countedAtMs >= conf.countOpenTxnsIntervalMs;
     // Near the limit the count must be exact, or a burst within one interval passes it.
     if (isStale || this.refusing || this.count + wanted > conf.maxOpenTxns) {
-      const row = await db.read((tx) => {
-        return tx.get<{ N: bigint }>(`SELECT COUNT(*) AS N FROM TXNS WHERE TXN_STATE = '${OPEN}'`);
+      this.counting ??= this.recount().finally(() => {
+        this.counting = undefined;
       });
-      this.count = Number(row?.N ?? 0n);
-      this.countedAtMs = clock.now();
+      await this.counting;
     }
     this.refusing = isRefusing(this.refusing, this.count, conf.maxOpenTxns);
     if (this.refusing) {
@@ -43,6 +54,14 @@ export class OpenTxnGauge {
       );
     }
     this.count += wanted;
+  }
+
+  private async recount(): Promise<void> {
+    const row = await this.ctx.db.read((tx) => {
+      return tx.get<{ N: bigint }>(`SELECT COUNT(*) AS N FROM TXNS WHERE TXN_STATE = '${OPEN}'`);
+    });
+    this.count = Number(row?.N ?? 0n);
+    this.countedAtMs = this.ctx.clock.now();
   }
 }
 
@@ -61,34 +80,60 @@ const COLUMNS = [
   'TXN_TYPE',
 ];
 
+/** Opens transactions, by calls that come together in one database transaction. */
+export class TxnOpener {
+  private readonly gauge: OpenTxnGauge;
+  private readonly singles: Batcher<OpenTxnsRequest, bigint>;
+
+  constructor(private readonly ctx: TxnContext) {
+    this.gauge = new OpenTxnGauge(ctx);
+    this.singles = new Batcher(ctx.db, async (requests) => {
+      const ids = await openInTime(ctx, requests, (tx) => insertSingles(tx, ctx, requests));
+      return ids.map((value) => ({ value }));
+    });
+  }
+
+  /**
+   * TxnHandler.openTxns. Not fsynced: a transaction has no effect before it takes a write id or records a component, and
+   * these are.
+   */
+  async open(request: OpenTxnsRequest): Promise<bigint[]> {
+    const { ctx, gauge } = this;
+    const call = currentCall();
+    const { replicated } = request;
+    if (replicated !== undefined) {
+      validateReplicated(replicated, ctx.conf.maxOpenBatch);
+      await gauge.admit(replicated.sourceTxnIds.length);
+      const open = (tx: Tx) => (count: number) => insertTxns(tx, ctx, request, count);
+      return await ctx.db.transaction((tx) => openReplicated(tx, replicated, open(tx)));
+    }
+    if (request.count <= 0) throw new InvalidRequestError(`cannot open ${request.count} transactions`);
+    if (request.type === TxnType.UNRECOGNIZED) throw new InvalidRequestError('unknown type of transaction');
+    const count = Math.min(request.count, ctx.conf.maxOpenBatch);
+    await gauge.admit(count);
+    if (count === 1) return [await this.singles.submit(request, call)];
+    return await openInTime(ctx, [request], (tx) => insertTxns(tx, ctx, request, count));
+  }
+}
+
 /** How often opening is tried that takes longer than hive.txn.opentxn.timeout. */
 const MAX_ATTEMPTS = 5;
 
-/**
- * TxnHandler.openTxns. Not fsynced: a transaction has no effect before it takes a write id or records a component, and
- * these are.
- */
-export async function openTxns(ctx: TxnContext, gauge: OpenTxnGauge, request: OpenTxnsRequest): Promise<bigint[]> {
-  const { replicated } = request;
-  if (replicated !== undefined) {
-    validateReplicated(replicated, ctx.conf.maxOpenBatch);
-    await gauge.admit(replicated.sourceTxnIds.length);
-    const open = (tx: Tx) => (count: number) => insertTxns(tx, ctx, request, count);
-    return await ctx.db.transaction((tx) => openReplicated(tx, replicated, open(tx)));
-  }
-  if (request.count <= 0) throw new InvalidRequestError(`cannot open ${request.count} transactions`);
-  if (request.type === TxnType.UNRECOGNIZED) throw new InvalidRequestError('unknown type of transaction');
-  const count = Math.min(request.count, ctx.conf.maxOpenBatch);
-  await gauge.admit(count);
+async function openInTime(
+  ctx: TxnContext,
+  requests: readonly OpenTxnsRequest[],
+  insert: (tx: Tx) => Promise<bigint[]>,
+): Promise<bigint[]> {
+  const { clock, conf, db } = ctx;
+  // Nothing depends on when those appear that only read.
+  const mayBeLate = db.dialect.idsAppearInOrder || requests.every(({ type }) => type === TxnType.TXN_TYPE_READ_ONLY);
   for (let attempt = 1; ; attempt++) {
-    const startedMs = ctx.clock.now();
-    const insert = count === 1 ? insertTxn : insertTxns;
-    const ids = await ctx.db.transaction((tx) => insert(tx, ctx, request, count), VOLATILE);
-    const tookMs = ctx.clock.now() - startedMs;
-    const inTime = tookMs < ctx.conf.openTxnTimeoutMs || request.type === TxnType.TXN_TYPE_READ_ONLY;
-    if (ctx.db.dialect.idsAppearInOrder || inTime) return ids;
+    const startedMs = clock.now();
+    const ids = await db.transaction(insert, VOLATILE);
+    const tookMs = clock.now() - startedMs;
+    if (mayBeLate || tookMs < conf.openTxnTimeoutMs) return ids;
     // Snapshots may have been taken that count these ids as never opened: they must not write.
-    await ctx.db.run(
+    await db.run(
       chunked(ids).flatMap((chunk) => {
         const list = idList(chunk);
         return [
@@ -98,8 +143,8 @@ export async function openTxns(ctx: TxnContext, gauge: OpenTxnGauge, request: Op
       }),
     );
     if (attempt >= MAX_ATTEMPTS) {
-      const what = `opening transactions took ${tookMs} ms again and again; hive.txn.opentxn.timeout allows ${ctx.conf.openTxnTimeoutMs}`;
-      throw new DatabaseError('DATABASE_LOCKED', ctx.db.path, what);
+      const what = `opening transactions took ${tookMs} ms again and again; hive.txn.opentxn.timeout allows ${conf.openTxnTimeoutMs}`;
+      throw new DatabaseError('DATABASE_LOCKED', db.path, what);
     }
   }
 }
@@ -111,20 +156,26 @@ function rowOf(request: OpenTxnsRequest, now: bigint): SqlValue[] {
   return [OPEN, now, now, user, host, agent, request.type];
 }
 
-/** One, in one round trip to a server: a commit that waits for TXN_LOCK_TBL waits for no client. */
-async function insertTxn(tx: Tx, ctx: TxnContext, request: OpenTxnsRequest): Promise<bigint[]> {
+/** One each, in one round trip to a server: a commit that waits for TXN_LOCK_TBL waits for no client. */
+async function insertSingles(tx: Tx, ctx: TxnContext, requests: readonly OpenTxnsRequest[]): Promise<bigint[]> {
   const now = await tx.now();
   const [low, lowParams] = lowWatermarkQuery(tx, ctx.conf, now);
-  const [, inserted] = await tx.runLast([
-    [txnLockForOpen(tx)],
-    ...insertStatements('TXNS', COLUMNS, [rowOf(request, now)]),
-    [
-      `INSERT INTO MIN_HISTORY_LEVEL (MHL_TXNID, MHL_MIN_OPEN_TXNID) SELECT ${tx.dialect.lastInsertId}, MIN(B.ID) FROM
-        (${MIN_OPEN_TXN_ID[0]} UNION ALL SELECT COALESCE(MAX(L.ID), 0) + 1 AS ID FROM (${low}) L) B`,
-      lowParams,
-    ],
-  ]);
-  return [inserted.lastId];
+  const needed = `SELECT MIN(ID) AS NEEDED FROM (${MIN_OPEN_TXN_ID[0]}
+    UNION ALL SELECT COALESCE(MAX(L.ID), 0) + 1 AS ID FROM (${low}) L) B`;
+  const rows = requests.map((request) => rowOf(request, now));
+  const levels = insertStatements('TXNS', COLUMNS, rows).flatMap((insert): Statement[] => {
+    const count = (insert[1]?.length ?? 0) / COLUMNS.length;
+    return [
+      insert,
+      [
+        `INSERT INTO MIN_HISTORY_LEVEL (MHL_TXNID, MHL_MIN_OPEN_TXNID) SELECT OPENED.ID, NEEDED FROM
+          (${tx.dialect.lastInsertIds('TXNS', 'TXN_ID', count)}) OPENED, (${needed}) LEAST_NEEDED`,
+        lowParams,
+      ],
+    ];
+  });
+  const [, ...results] = await tx.runLast([[txnLockForOpen(tx)], ...levels]);
+  return results.flatMap((result, i) => (i % 2 === 0 ? idsOf(result) : []));
 }
 
 /** Not the end of `tx`: replicated ones are recorded as such in the same. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { type Clock, SkepError, systemClock } from '@skep/core';
-import type { Database } from '@skep/metadb';
+import { Batcher, type Database } from '@skep/metadb';
 import {
   type AbortTxnsRequest,
   type AbortTxnsResponse,
@@ -14,6 +14,7 @@ import {
   type AllocateTableWriteIdsResponse,
   type CommitTxnRequest,
   type CommitTxnResponse,
+  currentCall,
   detached,
   type FindCompactionCandidatesRequest,
   type FindCompactionCandidatesResponse,
@@ -52,12 +53,19 @@ import {
   type ShowTxnsRequest,
   type ShowTxnsResponse,
   type TransactionService,
+  type TxnToWriteId,
 } from '@skep/rpc';
 import { abortInTx } from './abort.js';
 import { collectGarbage } from './collect-garbage.js';
-import { commitInTx } from './commit.js';
+import { type CommitOutcome, commitAll, commitJudged } from './commit.js';
 import { cleanerWatermark, findCandidates, markCleaned } from './compaction-support.js';
-import { addComponents, addDynamicPartitions, componentsOf, planComponents } from './components.js';
+import {
+  addComponents,
+  addDynamicPartitions,
+  haveComponents,
+  type PlannedWrites,
+  planComponents,
+} from './components.js';
 import { DEFAULT_TXN_CONF, type TxnConf } from './conf.js';
 import { highestTxnId, type TxnContext, VOLATILE } from './context.js';
 import { expire } from './expiry.js';
@@ -67,7 +75,7 @@ import { isHolderAlive } from './holder.js';
 import { selectLatestConflict } from './latest-conflict.js';
 import { addMinHistoryWriteIds } from './min-history.js';
 import { selectValidTxns } from './open-txn-list.js';
-import { OpenTxnGauge, openTxns } from './open-txns.js';
+import { TxnOpener } from './open-txns.js';
 import { heartbeatRebuild, lockRebuild } from './rebuild-locks.js';
 import { forgetReplicated, targetsOf } from './replication.js';
 import { forgetResource, renameResource } from './resources.js';
@@ -76,7 +84,7 @@ import { showTxns } from './show-txns.js';
 import { statesOf } from './states.js';
 import { requireOpen } from './txn-state.js';
 import { selectValidWriteIds } from './valid-write-ids.js';
-import { allocateWriteIds, seedWriteId } from './write-ids.js';
+import { type Allocation, allocateWriteIds, seedWriteId, toAllocation } from './write-ids.js';
 
 export interface TxnManagerOptions {
   readonly db: Database;
@@ -90,6 +98,9 @@ export interface TxnManagerOptions {
   readonly isAlive?: (agentInfo: string) => boolean;
 }
 
+/** What more components at once are recorded by themselves. */
+const FEW_COMPONENTS = 16;
+
 /**
  * TransactionService over Hive's transaction tables. What a power cut may take back is not fsynced: it leaves a
  * transaction open whose holder is gone, and that is aborted. Components, write ids and commits of writers are.
@@ -98,7 +109,11 @@ export class TxnManager implements TransactionService {
   private readonly db: Database;
   private readonly locks: () => LockService;
   private readonly ctx: TxnContext;
-  private readonly gauge: OpenTxnGauge;
+  private readonly opener: TxnOpener;
+  /** What comes together is done together, see Batcher. */
+  private readonly committing: Batcher<bigint, CommitOutcome>;
+  private readonly allocating: Batcher<Allocation, TxnToWriteId[]>;
+  private readonly recording: Batcher<PlannedWrites, undefined>;
   /** What has ended here since this object was made. */
   readonly totals: TxnTotals = { committed: 0, aborted: 0, timedOut: 0 };
 
@@ -112,26 +127,40 @@ export class TxnManager implements TransactionService {
       host: options.host ?? hostname(),
       isAlive: options.isAlive ?? isHolderAlive,
     };
-    this.gauge = new OpenTxnGauge(this.ctx);
+    const { db } = options;
+    this.opener = new TxnOpener(this.ctx);
+    this.committing = new Batcher(db, async (txnIds) => {
+      const durable = await this.mustBeDurable(txnIds);
+      return db.transaction((tx) => commitAll(tx, txnIds), { durable });
+    });
+    this.allocating = new Batcher(db, (requests) => db.transaction((tx) => allocateWriteIds(tx, requests)));
+    this.recording = new Batcher(db, (requests) => db.transaction((tx) => addComponents(tx, requests)));
   }
 
   async openTxns(request: OpenTxnsRequest): Promise<OpenTxnsResponse> {
-    return { txnIds: await openTxns(this.ctx, this.gauge, request) };
+    return { txnIds: await this.opener.open(request) };
   }
 
   async commitTxn(request: CommitTxnRequest): Promise<CommitTxnResponse> {
-    // Without components nothing was written: a commit that a power cut takes back is missed by nobody. (A server decides
-    // itself when it flushes: there is nothing to spare.)
-    const { replPolicy } = request;
+    const { replPolicy, txnId } = request;
     if (replPolicy !== undefined) return await this.commitReplicated(request, replPolicy);
-    const isServer = this.db.dialect.name === 'mysql';
-    const durable = isServer || (await this.db.read((tx) => componentsOf(tx, request.txnId))).length > 0;
-    const outcome = await this.db.transaction((tx) => commitInTx(tx, request), { durable });
+    const outcome =
+      request.exclWriteEnabled === false
+        ? await this.db.transaction((tx) => commitJudged(tx, request), { durable: await this.mustBeDurable([txnId]) })
+        : await this.committing.submit(txnId, currentCall());
     if ('conflict' in outcome) this.totals.aborted++;
     else this.totals.committed++;
     await this.release([request.txnId]);
     if ('conflict' in outcome) throw outcome.conflict;
     return outcome.response;
+  }
+
+  /**
+   * Without components nothing was written: a commit that a power cut takes back is missed by nobody. (A server decides
+   * itself when it flushes: there is nothing to spare.)
+   */
+  private async mustBeDurable(txnIds: readonly bigint[]): Promise<boolean> {
+    return this.db.dialect.name === 'mysql' || (await this.db.read((tx) => haveComponents(tx, txnIds)));
   }
 
   /** Commits what stands for another warehouse's transaction; one that is not known was committed before. */
@@ -185,7 +214,13 @@ export class TxnManager implements TransactionService {
   }
 
   async allocateTableWriteIds(request: AllocateTableWriteIdsRequest): Promise<AllocateTableWriteIdsResponse> {
-    return { txnToWriteIds: await this.db.transaction((tx) => allocateWriteIds(tx, request)) };
+    const allocation = toAllocation(request);
+    if (!allocation.reallocate && allocation.txnIds.length === 1) {
+      return { txnToWriteIds: await this.allocating.submit(allocation, currentCall()) };
+    }
+    const [outcome] = await this.db.transaction((tx) => allocateWriteIds(tx, [allocation]));
+    if ('error' in outcome) throw outcome.error;
+    return { txnToWriteIds: outcome.value };
   }
 
   async seedWriteId(request: SeedWriteIdRequest): Promise<SeedWriteIdResponse> {
@@ -196,7 +231,12 @@ export class TxnManager implements TransactionService {
   async addWriteComponents({ txnId, components }: AddWriteComponentsRequest): Promise<AddWriteComponentsResponse> {
     const planned = planComponents(components);
     if (planned.length === 0) await this.db.read((tx) => requireOpen(tx, txnId));
-    else await this.db.transaction((tx) => addComponents(tx, txnId, planned));
+    else if (planned.length <= FEW_COMPONENTS) {
+      await this.recording.submit({ txnId, components: planned }, currentCall());
+    } else {
+      const [outcome] = await this.db.transaction((tx) => addComponents(tx, [{ txnId, components: planned }]));
+      if ('error' in outcome) throw outcome.error;
+    }
     return {};
   }
 

@@ -17,12 +17,19 @@ interface RawTxnRow {
   readonly TXN_META_INFO: string | null;
 }
 
+/** Ascending, each once: rows are locked in this order. */
+export function distinctIds(ids: readonly bigint[]): bigint[] {
+  return [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1));
+}
+
 /** What selects the rows of transactions, to be held until commit where they are to change. */
 export function txnRowQueries(tx: Tx, txnIds: readonly bigint[], forUpdate: boolean): Statement[] {
   return chunked(txnIds).map((chunk) => {
     const ids = idList(chunk);
-    const end = forUpdate ? tx.dialect.forUpdate : '';
-    return [`SELECT TXN_ID, TXN_STATE, TXN_TYPE, TXN_META_INFO FROM TXNS WHERE TXN_ID IN ${ids.sql}${end}`, ids.params];
+    const columns = 'SELECT TXN_ID, TXN_STATE, TXN_TYPE, TXN_META_INFO FROM TXNS';
+    if (!forUpdate) return [`${columns} WHERE TXN_ID IN ${ids.sql}`, ids.params];
+    const by = tx.dialect.useIndex('PRIMARY');
+    return [`${columns}${by} WHERE TXN_ID IN ${ids.sql}${tx.dialect.forUpdate}`, ids.params];
   });
 }
 

@@ -202,7 +202,10 @@ export interface Compaction {
     | undefined;
   /** The pool whose Workers take it; empty: the default pool. */
   poolName: string;
-  /** WITH OVERWRITE TBLPROPERTIES. Of a cleanup: `location`, the folder that goes, and `ifPurge`. */
+  /**
+   * WITH OVERWRITE TBLPROPERTIES. Of a cleanup: `location`, the folder that goes, `ifPurge`, and
+   * `skep.dropped.id` (SubmitForCleanupRequest.dropped_id).
+   */
   properties: { [key: string]: string };
   /** CLUSTERED INTO n BUCKETS of a rebalance; absent: as many as there are. */
   numberOfBuckets?:
@@ -498,6 +501,11 @@ export interface SubmitForCleanupRequest {
   txnId: bigint;
   /** PURGE, or the table property auto.purge: kept for Hive's Cleaner. */
   purge: boolean;
+  /**
+   * The catalog's number of what is dropped (Table.id, Partition.id). While that is there still, nothing is removed: the drop did
+   * not come about. 0: not known, and one at that place counts as another.
+   */
+  droppedId: bigint;
 }
 
 /** Answer of SubmitForCleanup. */
@@ -3737,6 +3745,7 @@ function createBaseSubmitForCleanupRequest(): SubmitForCleanupRequest {
     highestWriteId: 0n,
     txnId: 0n,
     purge: false,
+    droppedId: 0n,
   };
 }
 
@@ -3771,6 +3780,12 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
     }
     if (message.purge !== false) {
       writer.uint32(64).bool(message.purge);
+    }
+    if (message.droppedId !== 0n) {
+      if (BigInt.asIntN(64, message.droppedId) !== message.droppedId) {
+        throw new globalThis.Error("value provided for field message.droppedId of type int64 too large");
+      }
+      writer.uint32(72).int64(message.droppedId);
     }
     return writer;
   },
@@ -3852,6 +3867,14 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
             message.purge = reader.bool();
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.droppedId = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3882,6 +3905,11 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
         : 0n,
       txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : 0n,
       purge: isSet(object.purge) ? globalThis.Boolean(object.purge) : false,
+      droppedId: isSet(object.droppedId)
+        ? BigInt(object.droppedId)
+        : isSet(object.dropped_id)
+        ? BigInt(object.dropped_id)
+        : 0n,
     };
   },
 
@@ -3911,6 +3939,9 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
     if (message.purge !== false) {
       obj.purge = message.purge;
     }
+    if (message.droppedId !== 0n) {
+      obj.droppedId = message.droppedId.toString();
+    }
     return obj;
   },
 
@@ -3929,6 +3960,7 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
       : 0n;
     message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
     message.purge = object.purge ?? false;
+    message.droppedId = (object.droppedId !== undefined && object.droppedId !== null) ? BigInt(object.droppedId) : 0n;
     return message;
   },
 };
