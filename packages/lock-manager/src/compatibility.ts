@@ -52,11 +52,13 @@ export class ClaimIndex<E extends LockClaim> {
   private readonly databases = new Map<string, Tables<E>>();
 
   constructor(claims: Iterable<E>) {
-    for (const claim of claims) {
-      const tables = getOrMake(this.databases, claim.database, (): Tables<E> => new Map());
-      const partitions = getOrMake(tables, claim.table, (): Partitions<E> => new Map());
-      getOrMake(partitions, claim.partition, (): E[] => []).push(claim);
-    }
+    for (const claim of claims) this.add(claim);
+  }
+
+  add(claim: E): void {
+    const tables = getOrMake(this.databases, claim.database, (): Tables<E> => new Map());
+    const partitions = getOrMake(tables, claim.table, (): Partitions<E> => new Map());
+    getOrMake(partitions, claim.partition, (): E[] => []).push(claim);
   }
 
   /** All claims the request has to wait for. */

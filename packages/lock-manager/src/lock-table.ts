@@ -1,6 +1,7 @@
 import { LONG_MAX } from '@skep/core';
-import { chunked, idList, insertStatements, type Row, type Statement, type Tx } from '@skep/metadb';
+import { chunked, idList, insertStatements, type Row, type SqlValue, type Statement, type Tx } from '@skep/metadb';
 import type { LockRequest } from '@skep/rpc';
+import { ClaimIndex } from './compatibility.js';
 import { ACQUIRED, type LockRow, type RawLockRow, toLockRow, typeCode, WAITING } from './lock-row.js';
 import { judge, type Verdict } from './verdict.js';
 import { entanglement } from './wait-for.js';
@@ -14,18 +15,41 @@ const MAX_TABLES = 64;
 /** Holding this row makes requests enter HIVE_LOCKS in the order of their ids, and grants come one at a time. */
 const sequence = (tx: Tx): Statement => [`SELECT NL_NEXT FROM NEXT_LOCK_ID${tx.dialect.forUpdate}`];
 
-/** Takes the next external id, and judges the request's rows by it. */
-export async function enter(
-  tx: Tx,
-  request: LockRequest,
-  now: bigint,
-): Promise<{ readonly rows: LockRow[]; readonly verdict: Verdict }> {
-  const [next, ...earlier] = await tx.allOf([sequence(tx), ...earlierQueries(newRows(request, LONG_MAX, now))]);
-  const extId = (next[0]?.NL_NEXT as bigint | undefined) ?? 1n;
-  const rows = newRows(request, extId, now);
-  const verdict = await verdictOn(tx, rows, earlier);
-  await tx.runLast([['UPDATE NEXT_LOCK_ID SET NL_NEXT = ?', [extId + 1n]], ...insertRows(rows, verdict, now)]);
-  return { rows, verdict };
+/** A request's rows, and whether they were granted. */
+export interface Entry {
+  readonly rows: readonly LockRow[];
+  readonly verdict: Verdict;
+}
+
+/** Takes the next external ids, and judges the rows of each request by them: a later one by those before it too. */
+export async function enter(tx: Tx, requests: readonly LockRequest[], now: bigint): Promise<Entry[]> {
+  const asked = requests.flatMap((request) => newRows(request, LONG_MAX, now));
+  const [next, ...earlier] = await tx.allOf([sequence(tx), ...earlierQueries(asked)]);
+  const first = (next[0]?.NL_NEXT as bigint | undefined) ?? 1n;
+  const index = new ClaimIndex(toLockRows(earlier));
+  const entered: LockRow[] = [];
+  const entries: Entry[] = [];
+  for (const [i, request] of requests.entries()) {
+    const waiting = newRows(request, first + BigInt(i), now);
+    const found = judge(waiting, index);
+    const verdict = found.blocked === undefined ? found : await disentangle(tx, waiting, found, entered);
+    const rows = withVerdict(waiting, verdict, now);
+    for (const row of rows) index.add(row);
+    entered.push(...rows);
+    entries.push({ rows, verdict });
+  }
+  await tx.runLast([
+    ['UPDATE NEXT_LOCK_ID SET NL_NEXT = ?', [first + BigInt(requests.length)]],
+    ...insertStatements('HIVE_LOCKS', COLUMNS, entered.map(toValues)),
+  ]);
+  return entries;
+}
+
+/** The rows as they are entered. */
+function withVerdict(rows: readonly LockRow[], { blocked }: Verdict, now: bigint): LockRow[] {
+  if (blocked === undefined) return rows.map((row) => ({ ...row, acquired: true, acquiredAtMs: now }));
+  const { request, by } = blocked;
+  return rows.map((row) => (row === request ? { ...row, blockedByExtId: by.extId, blockedByIntId: by.intId } : row));
 }
 
 /** Holds the row, where that is not the whole file. */
@@ -72,30 +96,24 @@ const COLUMNS = [
   'HL_BLOCKEDBY_INT_ID',
 ];
 
-/** What inserts the rows of one request with the state the verdict gives them. */
-function insertRows(rows: readonly LockRow[], verdict: Verdict, now: bigint): Statement[] {
-  const granted = verdict.blocked === undefined;
-  const values = rows.map((row) => {
-    const by = verdict.blocked?.request === row ? verdict.blocked.by : undefined;
-    return [
-      row.extId,
-      row.intId,
-      row.txnId,
-      row.database,
-      row.table,
-      row.partition,
-      granted ? ACQUIRED : WAITING,
-      typeCode(row.type),
-      row.lastHeartbeatMs,
-      granted ? now : null,
-      row.user,
-      row.host,
-      row.agentInfo,
-      by?.extId,
-      by?.intId,
-    ];
-  });
-  return insertStatements('HIVE_LOCKS', COLUMNS, values);
+function toValues(row: LockRow): SqlValue[] {
+  return [
+    row.extId,
+    row.intId,
+    row.txnId,
+    row.database,
+    row.table,
+    row.partition,
+    row.acquired ? ACQUIRED : WAITING,
+    typeCode(row.type),
+    row.lastHeartbeatMs,
+    row.acquiredAtMs,
+    row.user,
+    row.host,
+    row.agentInfo,
+    row.blockedByExtId,
+    row.blockedByIntId,
+  ];
 }
 
 export async function rowsOf(tx: Tx, extId: bigint): Promise<LockRow[]> {
@@ -111,8 +129,12 @@ export async function judgeRows(tx: Tx, rows: readonly LockRow[]): Promise<Verdi
 }
 
 async function verdictOn(tx: Tx, rows: readonly LockRow[], earlier: readonly Row[][]): Promise<Verdict> {
-  const verdict = judge(rows, (earlier.flat() as unknown as RawLockRow[]).map(toLockRow));
-  return verdict.blocked === undefined ? verdict : await disentangle(tx, rows, verdict);
+  const verdict = judge(rows, toLockRows(earlier));
+  return verdict.blocked === undefined ? verdict : await disentangle(tx, rows, verdict, []);
+}
+
+function toLockRows(answers: readonly Row[][]): LockRow[] {
+  return (answers.flat() as unknown as RawLockRow[]).map(toLockRow);
 }
 
 /** Of each database what was asked for earlier: on the tables of the request and on the whole, or on anything. */
@@ -131,16 +153,25 @@ function earlierQueries(rows: readonly LockRow[]): Statement[] {
   });
 }
 
-/** A transaction of several statements asks for more locks while others wait for those it has. */
-async function disentangle(tx: Tx, rows: readonly LockRow[], verdict: Verdict): Promise<Verdict> {
+/**
+ * A transaction of several statements asks for more locks while others wait for those it has. `entered`: what is about to be
+ * inserted.
+ */
+async function disentangle(
+  tx: Tx,
+  rows: readonly LockRow[],
+  verdict: Verdict,
+  entered: readonly LockRow[],
+): Promise<Verdict> {
   const { txnId } = rows[0];
   if (txnId === 0n) return verdict;
   const held = await tx.get<{ N: bigint }>(
     `SELECT COUNT(*) AS N FROM HIVE_LOCKS WHERE HL_TXNID = ? AND HL_LOCK_STATE = '${ACQUIRED}'`,
     [txnId],
   );
-  if (held === undefined || held.N === 0n) return verdict;
-  const all = (await tx.all<RawLockRow>('SELECT * FROM HIVE_LOCKS', [])).map(toLockRow);
+  const holds = (held?.N ?? 0n) > 0n || entered.some((row) => row.txnId === txnId && row.acquired);
+  if (!holds) return verdict;
+  const all = [...toLockRows([await tx.all('SELECT * FROM HIVE_LOCKS', [])]), ...entered];
   const { blockers, deadlock } = entanglement(txnId, verdict.blockers, all);
   return { ...judge(rows, blockers), deadlock };
 }

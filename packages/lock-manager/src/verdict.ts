@@ -24,8 +24,8 @@ const NAMING_ORDER: readonly LockType[] = [
  * Judges the components of one request against all rows of smaller external ids, waiting or acquired: strictly first come,
  * first served among those that conflict, so nobody starves.
  */
-export function judge(request: readonly LockRow[], earlier: Iterable<LockRow>): Verdict {
-  const index = new ClaimIndex(earlier);
+export function judge(request: readonly LockRow[], earlier: Iterable<LockRow> | ClaimIndex<LockRow>): Verdict {
+  const index = earlier instanceof ClaimIndex ? earlier : new ClaimIndex(earlier);
   const blockers = new Set<LockRow>();
   let blocked: { request: LockRow; by: LockRow } | undefined;
   for (const component of request) {
