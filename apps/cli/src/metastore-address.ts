@@ -40,6 +40,16 @@ class MetastoreUnreachableError extends SkepError {
   }
 }
 
+/** One of the two does not trust the other's certificate. */
+class MetastoreTlsError extends SkepError {
+  constructor(metastore: string, cause: SkepError) {
+    const flags = '--tls-ca says whom to trust, --tls-server-name which name to expect, --client-cert what to show';
+    super('METASTORE_TLS', 'invalid', `no TLS with the metastore at ${metastore}: ${cause.message}: ${flags}`, {
+      cause,
+    });
+  }
+}
+
 /** Runs what calls the metastore for the first time. */
 export async function reaching<T>(metastore: string, run: () => Promise<T>): Promise<T> {
   try {
@@ -48,6 +58,7 @@ export async function reaching<T>(metastore: string, run: () => Promise<T>): Pro
     if (error instanceof SkepError && (error.code === 'UNREACHABLE' || error.code === 'DEADLINE')) {
       throw new MetastoreUnreachableError(metastore, error);
     }
+    if (error instanceof SkepError && error.code === 'TLS') throw new MetastoreTlsError(metastore, error);
     throw error;
   }
 }

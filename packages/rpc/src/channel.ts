@@ -1,6 +1,7 @@
 import type * as Grpc from '@grpc/grpc-js';
 import type { Clock } from '@skep/core';
 import { type AnyMethodDefinition, KEEPALIVE_MS, MAX_MESSAGE_BYTES, type MethodDefinition } from './bind.js';
+import { connectionFailure, NO_CONNECTION } from './connection-failure.js';
 import { channelCredentials, clientToken } from './credentials.js';
 import { UnreachableError } from './errors.js';
 import { HEALTH_SERVING, healthCheck } from './health-check.js';
@@ -208,6 +209,13 @@ export class Channel {
   private failureOf(error: Grpc.ServiceError): Failure {
     const [details] = error.metadata?.get(STATUS_DETAILS) ?? [];
     const bytes = details instanceof Uint8Array ? details : undefined;
+    if (bytes === undefined && error.details.startsWith(NO_CONNECTION)) {
+      return {
+        error: connectionFailure(this.address, error.details, this.options.tls),
+        notBegun: false,
+        isLost: true,
+      };
+    }
     return fromStatus(this.address, { code: error.code, message: error.details, details: bytes });
   }
 }

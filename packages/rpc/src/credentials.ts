@@ -1,3 +1,4 @@
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type * as Grpc from '@grpc/grpc-js';
 import { formatAddress, isLoopback, parseAddress } from './address.js';
 import { InvalidRequestError } from './errors.js';
@@ -31,6 +32,7 @@ export async function serverCredentials(grpc: typeof Grpc, options: ServeOptions
   assertPem(certificate, tls.certFile, 'CERTIFICATE');
   assertPem(key, tls.keyFile, 'PRIVATE KEY');
   if (clientCa !== null) assertPem(clientCa, tls.clientCaFile ?? '', 'CERTIFICATE');
+  assertUsable({ cert: certificate, key, ...(clientCa === null ? {} : { ca: clientCa }) }, tls);
   const pair = { cert_chain: certificate, private_key: key };
   return grpc.ServerCredentials.createSsl(clientCa, [pair], clientCa !== null);
 }
@@ -51,6 +53,7 @@ export async function channelCredentials(grpc: typeof Grpc, options: ConnectOpti
   if (ca !== null) assertPem(ca, caFile ?? '', 'CERTIFICATE');
   if (certificate !== null) assertPem(certificate, certFile ?? '', 'CERTIFICATE');
   if (key !== null) assertPem(key, keyFile ?? '', 'PRIVATE KEY');
+  if (certificate !== null && key !== null) assertUsable({ cert: certificate, key }, { certFile, keyFile });
   return grpc.credentials.createSsl(ca, key, certificate);
 }
 
@@ -70,6 +73,20 @@ export async function clientToken(address: string, options: ConnectOptions): Pro
     );
   }
   return token;
+}
+
+/** A key that is not the certificate's, or needs a passphrase: named before anything is served or called. */
+function assertUsable(
+  pem: SecureContextOptions,
+  { certFile, keyFile }: { readonly certFile?: string; readonly keyFile?: string },
+): void {
+  try {
+    createSecureContext(pem);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const what = /mismatch/.test(why) ? 'are no pair' : 'cannot be used';
+    throw new InvalidRequestError(`certificate ${certFile} and key ${keyFile} ${what}: ${why}`, { cause });
+  }
 }
 
 const firstLine = (text: string): string => text.split(/\r?\n/)[0].trim();

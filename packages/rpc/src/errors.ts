@@ -80,6 +80,15 @@ export class UnreachableError extends SkepError {
   }
 }
 
+/** One side does not take the other's certificate, or speaks no TLS: trying again changes nothing. */
+export class TlsError extends SkepError {
+  readonly address: string;
+  constructor(address: string, message: string, options: { cause?: unknown } = {}) {
+    super('TLS', 'invalid', message, options);
+    this.address = address;
+  }
+}
+
 /** An error that came over the wire and has no class of its own here. */
 export class RemoteError extends SkepError {
   readonly path: string | undefined;

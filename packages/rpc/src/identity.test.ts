@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hasOpenssl, makeAuthority, makeCertificate, type Pair } from '../test/certificates.js';
+import { hasOpenssl, makeAuthority, makeCertificate, makeExpiredCertificate, type Pair } from '../test/certificates.js';
 import { ANSWER, closeAfterTest, serving } from '../test/serving.js';
 import {
   bindService,
@@ -242,14 +242,33 @@ describe.skipIf(!hasOpenssl())('TLS', () => {
   it('keeps what is sent from others', async () => {
     const { locks } = await seen({ tls });
     expect(await locks({ tls: { caFile } }).checkLock(check)).toEqual(ANSWER);
-    await expect(locks(quick).checkLock(check)).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    await expect(locks(quick).checkLock(check)).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining('it may want TLS'),
+    });
+    const plain = await seen({});
+    await expect(plain.locks({ tls: { caFile } }).checkLock(check)).rejects.toMatchObject({
+      code: 'TLS',
+      message: expect.stringContaining('does not speak TLS'),
+    });
+  });
+
+  it('is refused where a certificate has expired', async () => {
+    const old = makeExpiredCertificate(scratch, authority, 'old', 'DNS:localhost,IP:127.0.0.1');
+    const { locks } = await seen({ tls: old });
+    await expect(locks({ tls: { caFile } }).checkLock(check)).rejects.toMatchObject({
+      code: 'TLS',
+      message: expect.stringContaining('certificate has expired'),
+    });
   });
 
   it('is refused by a client that does not know the authority, or expects another name', async () => {
     const { locks } = await seen({ tls });
-    await expect(locks({ tls: { caFile: stranger.certFile }, ...quick }).checkLock(check)).rejects.toMatchObject({
-      code: 'UNREACHABLE',
-      message: expect.stringMatching(/certificate|signature/),
+    // Once, however often a lost connection is tried again.
+    await expect(locks({ tls: { caFile: stranger.certFile } }).checkLock(check)).rejects.toMatchObject({
+      code: 'TLS',
+      kind: 'invalid',
+      message: expect.stringMatching(/^the certificate of 127\.0\.0\.1:\d+ is refused here: unable to verify/),
     });
     const other = locks({ tls: { caFile, serverName: 'other.example.org' }, ...quick });
     await expect(other.checkLock(check)).rejects.toMatchObject({
@@ -270,10 +289,12 @@ describe.skipIf(!hasOpenssl())('TLS', () => {
 
   it('of both sides refuses a client without a certificate, or with a stranger’s', async () => {
     const { locks, calls } = await seen(mutual);
-    await expect(locks({ tls: { caFile }, ...quick }).checkLock(check)).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    await expect(locks({ tls: { caFile }, ...quick }).checkLock(check)).rejects.toMatchObject({
+      message: expect.stringMatching(/asks for a certificate of its clients|may want a certificate/),
+    });
     const forged = makeCertificate(scratch, stranger, 'alice', 'DNS:forged');
     await expect(locks({ tls: { caFile, ...forged }, ...quick }).checkLock(check)).rejects.toMatchObject({
-      code: 'UNREACHABLE',
+      message: expect.stringMatching(/refuses the certificate shown|may not take the certificate shown/),
     });
     expect(calls).toEqual([]);
   });
@@ -301,8 +322,15 @@ describe.skipIf(!hasOpenssl())('TLS', () => {
     await expect(serve([], { tls: { ...tls, keyFile: tls.certFile } })).rejects.toMatchObject({
       message: expect.stringContaining('no private key in PEM form in it'),
     });
-    await expect(serve([], { tls: { ...tls, keyFile: alice.keyFile } })).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    await expect(serve([], { tls: { ...tls, keyFile: alice.keyFile } })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining(`certificate ${tls.certFile} and key ${alice.keyFile} are no pair`),
+    });
     const { locks } = await seen({ tls });
+    const mixed = { caFile, certFile: alice.certFile, keyFile: tls.keyFile };
+    await expect(locks({ tls: mixed }).checkLock(check)).rejects.toMatchObject({
+      message: expect.stringContaining('are no pair'),
+    });
     await expect(locks({ tls: { caFile, certFile: alice.certFile } }).checkLock(check)).rejects.toMatchObject({
       message: 'a client certificate needs its key, and a key its certificate',
     });

@@ -55,6 +55,17 @@ export function makeCertificate(dir: string, authority: Pair, commonName: string
   return pair;
 }
 
+/** The same, of yesterday. */
+export function makeExpiredCertificate(dir: string, authority: Pair, commonName: string, altNames: string): Pair {
+  const { keyFile, certFile: valid } = makeCertificate(dir, authority, commonName, altNames);
+  const certFile = join(dir, `${commonName}-expired.pem`);
+  const request = join(dir, `${commonName}.csr`);
+  openssl('x509', '-x509toreq', '-copy_extensions', 'copy')('-in', valid, '-signkey', keyFile, '-out', request);
+  const signed = ['-CA', authority.certFile, '-CAkey', authority.keyFile, '-CAcreateserial'];
+  openssl('x509', '-req', '-copy_extensions', 'copy', '-days', '-1')(...signed, '-in', request, '-out', certFile);
+  return { certFile, keyFile };
+}
+
 const pairOf = (dir: string, name: string): Pair => ({
   certFile: join(dir, `${name}.pem`),
   keyFile: join(dir, `${name}.key`),

@@ -59,7 +59,8 @@ export function withUser(env: Environment, user: string | undefined): Environmen
   return user === undefined ? env : { ...env, SKEP_USER: user };
 }
 
-/** gRPC writes what it thinks to standard error by itself. Before it is loaded. */
+/** gRPC writes what it thinks to standard error by itself, and Node what it thinks of gRPC. Before it is loaded. */
 export function quietGrpc(): void {
   process.env.GRPC_VERBOSITY ??= 'NONE';
+  process.noDeprecation = true;
 }
