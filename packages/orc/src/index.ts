@@ -16,7 +16,7 @@ export type { ColumnStatistics } from './proto/gen/orc_proto.js';
 export * from './reader/options.js';
 export { type OpenOptions, OrcReader, type OrcWriterKind, openOrc, openOrcSync } from './reader/orc-reader.js';
 export type { ColumnLayout, StreamInformation, StripeInformation, StripeLayout } from './reader/stripe.js';
-export type { WholeStripe } from './reader/whole-stripe.js';
+export { stripeLength, type WholeStripe } from './reader/whole-stripe.js';
 export { rowToJson } from './row-json.js';
 export * from './sarg/sarg.js';
 export * from './type-description.js';

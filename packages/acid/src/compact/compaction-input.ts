@@ -17,6 +17,11 @@ export interface CompactionInput {
   /** Of insert-only tables: files that are not ORC are taken over as they are. */
   readonly fileFormat?: 'orc' | 'other';
   readonly orc?: OrcFileOptions;
+  /**
+   * Stripes of fewer bytes are written anew where they could be taken over as they are (take-stripes.ts); Infinity: all are. A
+   * 64th of the size of stripes when absent.
+   */
+  readonly leastStripeBytes?: number | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -27,6 +32,8 @@ export interface CompactionResult {
   readonly rows: number;
   readonly deleteEvents: number;
   readonly bytes: number;
+  /** Stripes that were taken over as they are. */
+  readonly stripesTaken: number;
 }
 
 export function maxWriteId({ deltas }: AcidState): bigint | undefined {

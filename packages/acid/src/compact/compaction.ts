@@ -2,17 +2,19 @@ import { LONG_MIN, SkepError } from '@skep/core';
 import { formatAcidDirectoryName } from '../layout/directory-name.js';
 import { OPERATION } from '../read/acid-schema.js';
 import { EventGatherer } from '../read/gather.js';
-import { type EventRun, mergeEvents, runsWhere, runsWithout } from '../read/merge-events.js';
+import { type EventRun, mergeStripes, runsWhere, runsWithout } from '../read/merge-events.js';
 import { eventFiles } from '../read/plan-splits.js';
 import type { EventFile } from '../read/scan-types.js';
 import { runAsync } from '../read/steps.js';
+import type { StripeTerms } from '../read/stripe-offer.js';
 import type { EventFileWriter } from '../write/event-file-writer.js';
 import type { FileRole } from '../write/orc-options.js';
 import type { StatementFolder } from '../write/statement-folder.js';
 import { type CompactionInput, type CompactionResult, maxWriteId, minWriteId } from './compaction-input.js';
 import { compactInsertOnly } from './insert-only.js';
-import { isOwnDelete, mayDeleteOwnRows, RowsThatLast } from './own-deletes.js';
+import { isOwnDelete, mayDeleteOwnRows, mayHoldOwnDeletes, RowsThatLast } from './own-deletes.js';
 import { BATCH_ROWS, byBucket, newFile, newFolder, writeFolders } from './result-folders.js';
+import { leavesNoCrumb, type PendingRows, type TakenStripes, takenStripes } from './take-stripes.js';
 
 /** Update events cannot be told apart into inserts and deletes without new ROW__IDs. */
 export class MinorCompactionUnsupportedError extends SkepError {
@@ -29,11 +31,13 @@ export async function compactMajor(input: CompactionInput): Promise<CompactionRe
   const writeId = maxWriteId(state) ?? state.base?.writeId ?? LONG_MIN;
   const folder = newFolder(input, formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId }));
   return writeFolders(input, [folder], async () => {
-    let rows = 0;
+    const job = { folder, role: 'base', keep: 'newest', operation: 'insert' } as const;
+    const taken = takenStripes(input, job.role);
+    const counts = new Counts();
     for (const [bucket, files] of byBucket(eventFiles(state))) {
-      rows += await writeBucket(input, files, { folder, bucket, role: 'base', keep: 'newest', operation: 'insert' });
+      await writeBucket(input, files, { ...job, bucket, taken }, counts);
     }
-    return { rows, deleteEvents: 0 };
+    return { rows: counts.inserts, deleteEvents: 0, stripesTaken: counts.stripesTaken };
   });
 }
 
@@ -45,23 +49,22 @@ export async function compactMinor(input: CompactionInput): Promise<CompactionRe
   const inserts = newFolder(input, formatAcidDirectoryName({ kind: 'delta', ...range }));
   const deletes = newFolder(input, formatAcidDirectoryName({ kind: 'deleteDelta', ...range }));
   return writeFolders(input, [inserts, deletes], async () => {
-    let rows = 0;
-    let deleteEvents = 0;
+    const counts = new Counts();
     const deltasOnly = { ...state, base: undefined, originals: [] };
     const dataFiles = eventFiles({ ...deltasOnly, deltas: state.deltas.filter(({ kind }) => kind === 'delta') });
     const deleteFiles = eventFiles({ ...deltasOnly, deltas: state.deltas.filter(({ kind }) => kind !== 'delta') });
-    const common = { role: 'minor', keep: 'all' } as const;
+    const common = { role: 'minor', keep: 'all', taken: takenStripes(input, 'minor') } as const;
     const deletesByBucket = byBucket(deleteFiles);
     const mayDeleteOwn = mayDeleteOwnRows(state);
     for (const [bucket, files] of byBucket(dataFiles)) {
       const deletes = mayDeleteOwn ? (deletesByBucket.get(bucket) ?? []) : [];
       const job = { ...common, folder: inserts, bucket, operation: 'insert', deletes } as const;
-      rows += await writeBucket(input, [...files, ...deletes], job);
+      await writeBucket(input, [...files, ...deletes], job, counts);
     }
     for (const [bucket, files] of deletesByBucket) {
-      deleteEvents += await writeBucket(input, files, { ...common, folder: deletes, bucket, operation: 'delete' });
+      await writeBucket(input, files, { ...common, folder: deletes, bucket, operation: 'delete' }, counts);
     }
-    return { rows, deleteEvents };
+    return { rows: counts.inserts, deleteEvents: counts.deletes, stripesTaken: counts.stripesTaken };
   });
 }
 
@@ -73,28 +76,57 @@ interface BucketJob {
   readonly operation: 'insert' | 'delete';
   /** Which of the files are of deletes, merged in to leave out the rows that their own write deleted again. */
   readonly deletes?: readonly EventFile[];
+  readonly taken: TakenStripes;
 }
 
-/** Merges a bucket's files into one; without an event no file is made. */
-async function writeBucket(input: CompactionInput, files: readonly EventFile[], job: BucketJob): Promise<number> {
+class Counts {
+  inserts = 0;
+  deletes = 0;
+  stripesTaken = 0;
+
+  add(operation: BucketJob['operation'], events: number): void {
+    if (operation === 'delete') this.deletes += events;
+    else this.inserts += events;
+  }
+}
+
+/** Merges a bucket's files into one; without an event no file is made. Stripes that nothing comes in between of are taken over. */
+async function writeBucket(
+  input: CompactionInput,
+  files: readonly EventFile[],
+  job: BucketJob,
+  counts: Counts,
+): Promise<void> {
   const { fs, schema, writeIds, signal } = input;
   const columns = job.operation === 'delete' ? [] : undefined;
   const gatherer = new EventGatherer(BATCH_ROWS);
   let writer: EventFileWriter | undefined;
-  let events = 0;
+  const openWriter = async () => {
+    writer ??= await newFile(input, job.folder, job.bucket, job.role);
+    return writer;
+  };
   const flush = async () => {
     if (gatherer.length === 0) return;
     signal?.throwIfAborted();
-    writer ??= await newFile(input, job.folder, job.bucket, job.role);
+    const file = await openWriter();
     const { keys, currentWriteIds, row } = gatherer.take();
-    events += keys.length;
-    if (job.operation === 'delete') await writer.writeDeletes(keys, currentWriteIds);
-    else await writer.writeInserts(keys, currentWriteIds, row);
+    counts.add(job.operation, keys.length);
+    if (job.operation === 'delete') await file.writeDeletes(keys, currentWriteIds);
+    else await file.writeInserts(keys, currentWriteIds, row);
   };
   const wantedRuns = wantedRunsOf(job);
-  const merged = mergeEvents(fs, files, { schema, writeIds, projection: { columns }, keep: job.keep });
-  for await (const run of runAsync(merged)) {
-    for (const wanted of wantedRuns(run)) {
+  const stripes = termsOf(job, () => ({ ...(writer?.pending ?? { rows: 0, bytes: 0 }), gathered: gatherer.length }));
+  const merged = mergeStripes(fs, files, { schema, writeIds, projection: { columns }, keep: job.keep, stripes });
+  for await (const part of runAsync(merged)) {
+    if ('stripe' in part) {
+      await flush();
+      signal?.throwIfAborted();
+      await (await openWriter()).appendStripe(part);
+      counts.add(job.operation, part.rows);
+      counts.stripesTaken++;
+      continue;
+    }
+    for (const wanted of wantedRuns(part)) {
       for (let rest: EventRun | undefined = wanted; rest !== undefined; ) {
         rest = gatherer.add(rest);
         if (gatherer.isFull) await flush();
@@ -103,7 +135,17 @@ async function writeBucket(input: CompactionInput, files: readonly EventFile[], 
   }
   await flush();
   await writer?.close();
-  return events;
+}
+
+/** The stripes that a bucket's job can take over: of its own operation, of deletes none that a write made of its own rows. */
+function termsOf({ operation, taken }: BucketJob, pending: () => PendingRows): StripeTerms {
+  const { leastBytes, whyNot } = taken;
+  return {
+    operation: OPERATION[operation],
+    leastBytes,
+    whyNot: (stripe) => (operation === 'delete' && mayHoldOwnDeletes(stripe) ? 'own deletes' : whyNot(stripe)),
+    takes: ({ stripe }) => leavesNoCrumb(leastBytes, stripe, pending()),
+  };
 }
 
 function wantedRunsOf({ keep, operation, deletes = [] }: BucketJob): (run: EventRun) => Iterable<EventRun> {

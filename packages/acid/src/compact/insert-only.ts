@@ -1,13 +1,18 @@
-import { OrcWriter, type StructVector } from '@skep/orc';
+import { OrcWriter, type StructVector, stripeLength, type WholeStripe } from '@skep/orc';
 import { joinPath } from '@skep/storage';
 import { formatOriginalFileName } from '../layout/bucket-file-name.js';
 import { formatAcidDirectoryName } from '../layout/directory-name.js';
+import { plainReadOptions } from '../read/acid-schema.js';
+import { openOrcFile } from '../read/orc-file.js';
 import { planSplits } from '../read/plan-splits.js';
-import { scanSplit } from '../read/scan-split.js';
+import { structOf } from '../read/row-keys.js';
 import type { AcidSplit } from '../read/scan-types.js';
+import { resultAsync } from '../read/steps.js';
+import type { DataFile } from '../state/acid-directory.js';
 import { orcWriterOptions } from '../write/orc-options.js';
 import { StatementFolder } from '../write/statement-folder.js';
 import { type CompactionInput, type CompactionResult, firstWriteId, highWatermark } from './compaction-input.js';
+import { leavesNoCrumb, type PendingRows, type TakenStripes, takenStripes } from './take-stripes.js';
 
 /**
  * Compaction of an insert-only table (Hive's MmMajorQueryCompactor and MmMinorQueryCompactor): the rows of the current folders
@@ -25,40 +30,80 @@ export async function compactInsertOnly(input: CompactionInput, type: 'major' | 
   const source = type === 'major' ? state : { ...state, base: undefined, originals: [] };
   try {
     const splits = await planSplits(fs, source, { insertOnly: true });
-    const rows =
-      input.fileFormat === 'other' ? await copyFiles(input, folder, splits) : await mergeFiles(input, folder, splits);
+    const isOrc = input.fileFormat !== 'other';
+    const merged = isOrc ? await mergeFiles(input, folder, splits) : await copyFiles(input, folder, splits);
     if (folder.files.length === 0) await fs.mkdirs(folder.path);
-    return { directories: [folder.path], files: folder.files, rows, deleteEvents: 0, bytes: folder.bytes };
+    return { directories: [folder.path], files: folder.files, ...merged, deleteEvents: 0, bytes: folder.bytes };
   } catch (cause) {
     await folder.remove();
     throw cause;
   }
 }
 
+type MergedRows = Pick<CompactionResult, 'rows' | 'stripesTaken'>;
+
 async function mergeFiles(
   input: CompactionInput,
   folder: StatementFolder,
   splits: readonly AcidSplit[],
-): Promise<number> {
-  const { fs, schema, writeIds, orc = {}, signal } = input;
-  let rows = 0;
+): Promise<MergedRows> {
+  const { schema, orc = {}, signal } = input;
+  const taken = takenStripes(input, 'plain');
+  let [rows, stripesTaken] = [0, 0];
   for (const bucket of [...new Set(splits.map((split) => split.bucket ?? 0))].sort((a, b) => a - b)) {
     let writer: OrcWriter | undefined;
-    for (const split of splits.filter((candidate) => (candidate.bucket ?? 0) === bucket)) {
-      for await (const batch of scanSplit(fs, split, { schema, writeIds })) {
+    const pending = (): PendingRows => ({
+      rows: writer?.rowsInCurrentStripe ?? 0,
+      bytes: writer?.bytesInCurrentStripe ?? 0,
+      gathered: 0,
+    });
+    for (const split of splits) {
+      if (split.kind !== 'plain' || (split.bucket ?? 0) !== bucket) continue;
+      for await (const part of partsOfFile(input, split.file, taken, pending)) {
         signal?.throwIfAborted();
-        writer ??= new OrcWriter(
-          await folder.createFile(formatOriginalFileName(bucket)),
-          schema,
-          orcWriterOptions(orc, 'plain'),
-        );
-        await writer.write(batch.root satisfies StructVector);
-        rows += batch.length;
+        const name = formatOriginalFileName(bucket);
+        writer ??= new OrcWriter(await folder.createFile(name), schema, orcWriterOptions(orc, 'plain'));
+        if ('number' in part) {
+          await writer.appendStripe(part);
+          stripesTaken++;
+          rows += part.information.numberOfRows;
+        } else {
+          await writer.write(part);
+          rows += part.length;
+        }
       }
     }
     await writer?.close();
   }
-  return rows;
+  return { rows, stripesTaken };
+}
+
+/** A file's stripes in their order: as they are where they can be taken over, else their rows in batches. */
+async function* partsOfFile(
+  { fs, schema }: CompactionInput,
+  file: DataFile,
+  taken: TakenStripes,
+  pending: () => PendingRows,
+): AsyncGenerator<WholeStripe | StructVector> {
+  const orc = await resultAsync(openOrcFile(fs, file));
+  try {
+    const { reader, path } = orc;
+    if (reader === undefined) return;
+    const options = plainReadOptions(reader.schema, schema, {});
+    for (let number = 0; number < reader.stripes.length; number++) {
+      if (stripeLength(reader.stripes[number]) >= taken.leastBytes) {
+        const stripe = await reader.wholeStripe(number);
+        if (taken.whyNot(stripe) === undefined && leavesNoCrumb(taken.leastBytes, stripe, pending())) {
+          yield stripe;
+          continue;
+        }
+      }
+      const stripeRange = { first: number, end: number + 1 };
+      for await (const { root } of reader.batches({ ...options, stripeRange })) yield structOf(root, path);
+    }
+  } finally {
+    orc.close();
+  }
 }
 
 const COPY_BYTES = 1 << 20;
@@ -68,7 +113,7 @@ async function copyFiles(
   { fs, signal }: CompactionInput,
   folder: StatementFolder,
   splits: readonly AcidSplit[],
-): Promise<number> {
+): Promise<MergedRows> {
   const copies = new Map<number, number>();
   for (const split of splits) {
     if (split.kind !== 'plain') continue;
@@ -89,5 +134,5 @@ async function copyFiles(
     }
     await sink.close();
   }
-  return 0;
+  return { rows: 0, stripesTaken: 0 };
 }

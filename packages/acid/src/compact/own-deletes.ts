@@ -1,4 +1,5 @@
-import { OPERATION } from '../read/acid-schema.js';
+import type { WholeStripe } from '@skep/orc';
+import { ACID_COLUMN, OPERATION } from '../read/acid-schema.js';
 import type { EventBatch } from '../read/event-cursor.js';
 import { type EventRun, runsWhere } from '../read/merge-events.js';
 import { compareKeys } from '../read/row-keys.js';
@@ -7,6 +8,15 @@ import type { AcidState } from '../state/acid-directory.js';
 /** A transaction of several statements may delete rows that it wrote itself. */
 export const isOwnDelete = ({ keys, currentWriteIds, operations }: EventBatch, i: number): boolean =>
   operations[i] === OPERATION.delete && keys.writeIds[i] === currentWriteIds[i];
+
+/** As isOwnDelete, of a whole stripe of deletes by its statistics: such a delete has one write id for both. */
+export function mayHoldOwnDeletes({ statistics }: WholeStripe): boolean {
+  const of = (column: number) => statistics?.[column]?.intStatistics;
+  const [original, current] = [of(ACID_COLUMN.originalTransaction), of(ACID_COLUMN.currentTransaction)];
+  const isLater =
+    original?.maximum !== undefined && current?.minimum !== undefined && original.maximum < current.minimum;
+  return !isLater;
+}
 
 /** Whether a write may have deleted rows of its own: deletes of a later statement than the rows', or without statement ids. */
 export function mayDeleteOwnRows({ deltas }: AcidState): boolean {

@@ -40,7 +40,7 @@ export async function compactRebalance(input: RebalanceInput): Promise<Compactio
     const share = Math.max(1, Math.ceil(rows / buckets));
     const all = liveRuns(input, files);
     await spread(input, folder, share, orderBy.length === 0 ? all : sortedRuns(input, folder.path, order, all));
-    return { rows, deleteEvents: 0 };
+    return { rows, deleteEvents: 0, stripesTaken: 0 };
   });
 }
 

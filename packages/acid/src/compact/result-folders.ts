@@ -37,7 +37,7 @@ export function newFolder({ fs, state }: CompactionInput, name: string): Stateme
 export async function writeFolders(
   { fs }: CompactionInput,
   folders: readonly StatementFolder[],
-  write: () => Promise<{ rows: number; deleteEvents: number }>,
+  write: () => Promise<Pick<CompactionResult, 'rows' | 'deleteEvents' | 'stripesTaken'>>,
 ): Promise<CompactionResult> {
   try {
     const counts = await write();

@@ -1,11 +1,12 @@
 import { CorruptFileError, type ValidWriteIdList } from '@skep/core';
-import type { StructVector, TypeDescription } from '@skep/orc';
+import type { OrcBatch, OrcReader, ReadOptions, StructVector, TypeDescription } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
 import { acidReadOptions, isAcidSchema, OPERATION, type Projection, plainReadOptions } from './acid-schema.js';
 import { BatchCursor, type OrcFile, openOrcFile } from './orc-file.js';
 import { AcidColumns, compareKeys, consecutiveKeys, type RowKeys, structOf } from './row-keys.js';
 import type { EventFile, SyntheticRowIds } from './scan-types.js';
-import type { Ask } from './steps.js';
+import { type Ask, ask, MustWaitError } from './steps.js';
+import { offersOf, type StripeOffer, type StripeTerms } from './stripe-offer.js';
 import { validRows } from './valid-rows.js';
 
 /** Consecutive events of one file. */
@@ -26,14 +27,27 @@ export interface EventCursorOptions {
   readonly schema: TypeDescription;
   readonly projection: Projection;
   readonly writeIds: ValidWriteIdList;
+  /** Stripes to be offered as they are; absent: none. */
+  readonly stripes?: StripeTerms | undefined;
 }
 
-/** The events of one file in order of their keys, one batch in memory. */
+/** Stripes that are read together, all of the file when `range` is absent; or one that is offered. */
+interface Segment {
+  readonly range?: { readonly first: number; readonly end: number };
+  readonly offer?: StripeOffer;
+}
+
+/**
+ * The events of one file in order of their keys, one batch in memory. A stripe that is offered comes as `offer`, in the place of a
+ * batch, and is then read or skipped.
+ */
 export class EventCursor {
   batch: EventBatch | undefined;
+  offer: StripeOffer | undefined;
   /** The next event of `batch`. */
   at = 0;
   private cursor: BatchCursor | undefined;
+  private segments: Segment[] = [{}];
   private last: { keys: RowKeys; at: number } | undefined;
 
   private constructor(
@@ -47,63 +61,116 @@ export class EventCursor {
     const rowsBefore = source.rowIds === undefined ? 0 : yield* countRowsBefore(fs, source.rowIds);
     const orc = yield* openOrcFile(fs, source.file);
     const cursor = new EventCursor(source, orc, rowsBefore, options);
+    yield* cursor.findOffers();
     yield* cursor.load();
     return cursor;
   }
 
-  /** Moves to event `at` of the batch, or to the next batch; `batch` is undefined at the end. */
+  /** What `at` is a place in: keys of the batch, or one that is not above those of the offered stripe. Undefined at the end. */
+  get keys(): RowKeys | undefined {
+    return this.batch?.keys ?? this.offer?.first;
+  }
+
+  /** Moves to event `at` of the batch, or to the next batch or offer. */
   *advanceTo(at: number): Generator<Ask, void, unknown> {
     this.at = at;
     if (this.batch !== undefined && at >= this.batch.keys.length) yield* this.load();
+  }
+
+  /** Reads the stripe that is offered. */
+  *readOffer({ stripe }: StripeOffer): Generator<Ask, void, unknown> {
+    this.segments.unshift({ range: { first: stripe.number, end: stripe.number + 1 } });
+    yield* this.load();
+  }
+
+  /** Goes on behind the stripe that is offered. */
+  *skipOffer({ last }: StripeOffer): Generator<Ask, void, unknown> {
+    this.last = { keys: last, at: 0 };
+    yield* this.load();
   }
 
   close(): void {
     this.orc.close();
   }
 
-  private *load(): Generator<Ask, void, unknown> {
+  private *findOffers(): Generator<Ask, void, unknown> {
     const { reader, path } = this.orc;
-    this.at = 0;
-    if (reader === undefined) {
-      this.batch = undefined;
-      return;
-    }
-    const { schema, projection, writeIds } = this.options;
-    const isAcid = isAcidSchema(reader.schema) && this.source.rowIds === undefined;
-    this.cursor ??= new BatchCursor(
-      reader,
-      isAcid
-        ? acidReadOptions(reader.schema, schema, projection, [
-            'operation',
-            'originalTransaction',
-            'bucket',
-            'rowId',
-            'currentTransaction',
-          ])
-        : plainReadOptions(reader.schema, schema, projection),
+    const { stripes: terms, writeIds } = this.options;
+    if (terms === undefined || reader === undefined || !this.isAcid(reader)) return;
+    const offers = yield* ask(
+      (): readonly (StripeOffer | undefined)[] => {
+        throw new MustWaitError(path);
+      },
+      () => offersOf(reader, writeIds, terms),
     );
-    let next = yield* this.cursor.next();
-    while (next !== undefined && next.length === 0) next = yield* this.cursor.next();
-    if (next === undefined) {
-      this.batch = undefined;
-      return;
+    if (offers.every((offer) => offer === undefined)) return;
+    this.segments = [];
+    for (const [number, offer] of offers.entries()) {
+      const before = this.segments.at(-1)?.range;
+      if (offer !== undefined) this.segments.push({ offer });
+      else if (before === undefined) this.segments.push({ range: { first: number, end: number + 1 } });
+      else this.segments[this.segments.length - 1] = { range: { first: before.first, end: number + 1 } };
     }
+  }
+
+  private isAcid(reader: OrcReader): boolean {
+    return isAcidSchema(reader.schema) && this.source.rowIds === undefined;
+  }
+
+  /** The next batch that is not empty, or offer. */
+  private *load(): Generator<Ask, void, unknown> {
+    const { reader } = this.orc;
+    this.at = 0;
+    this.batch = undefined;
+    this.offer = undefined;
+    while (reader !== undefined) {
+      if (this.cursor === undefined) {
+        const segment = this.segments.shift();
+        if (segment === undefined) return;
+        this.offer = segment.offer;
+        if (this.offer !== undefined) return;
+        this.cursor = new BatchCursor(reader, { ...this.readOptions(reader), stripeRange: segment.range });
+      }
+      const next = yield* this.cursor.next();
+      if (next === undefined) this.cursor = undefined;
+      else if (next.length > 0) {
+        this.batch = this.batchOf(reader, next);
+        this.checkOrder(this.batch);
+        return;
+      }
+    }
+  }
+
+  private readOptions(reader: OrcReader): ReadOptions {
+    const { schema, projection } = this.options;
+    return this.isAcid(reader)
+      ? acidReadOptions(reader.schema, schema, projection, [
+          'operation',
+          'originalTransaction',
+          'bucket',
+          'rowId',
+          'currentTransaction',
+        ])
+      : plainReadOptions(reader.schema, schema, projection);
+  }
+
+  private batchOf(reader: OrcReader, next: OrcBatch): EventBatch {
+    const { path } = this.orc;
+    const { writeIds } = this.options;
     const root = structOf(next.root, path);
     const { statementId } = this.source;
-    if (isAcid) {
+    if (this.isAcid(reader)) {
       const columns = new AcidColumns(root, path);
       const currentWriteIds = columns.long('currentTransaction');
       const keys = columns.keys();
       const valid = validRows(writeIds, currentWriteIds, keys.length);
       const operations = columns.int('operation');
-      this.batch = { path, keys, operations, currentWriteIds, statementId, valid, row: columns.row() };
-    } else {
-      const keys = syntheticKeys(this.source, this.rowsBefore + next.rowNumber, next.length, path);
-      const valid = keys.writeIds[0] === 0n ? undefined : validRows(writeIds, keys.writeIds, keys.length);
-      const operations = new Int32Array(next.length).fill(OPERATION.insert);
-      this.batch = { path, keys, operations, currentWriteIds: keys.writeIds, statementId, valid, row: root };
+      return { path, keys, operations, currentWriteIds, statementId, valid, row: columns.row() };
     }
-    this.checkOrder(this.batch);
+    const keys = syntheticKeys(this.source, this.rowsBefore + next.rowNumber, next.length, path);
+    const valid = keys.writeIds[0] === 0n ? undefined : validRows(writeIds, keys.writeIds, keys.length);
+    const operations = new Int32Array(next.length).fill(OPERATION.insert);
+    return { path, keys, operations, currentWriteIds: keys.writeIds, statementId, valid, row: root };
   }
 
   /** Merging relies on it (bug-reports B49). Events of one key may follow each other, the newest first. */

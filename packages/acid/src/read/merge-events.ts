@@ -1,9 +1,10 @@
 import type { FileSystem } from '@skep/storage';
 import { OPERATION } from './acid-schema.js';
 import { type EventBatch, EventCursor, type EventCursorOptions } from './event-cursor.js';
-import { compareKeys } from './row-keys.js';
+import { compareKeys, type RowKeys } from './row-keys.js';
 import type { EventFile } from './scan-types.js';
 import type { Steps } from './steps.js';
+import type { StripeOffer } from './stripe-offer.js';
 
 /** Events [start, end) of a batch that follow each other in the merged order. */
 export interface EventRun {
@@ -12,33 +13,55 @@ export interface EventRun {
   readonly end: number;
 }
 
+type MergeOptions = EventCursorOptions & { readonly keep: 'newest' | 'all' };
+
 /**
  * Merges files of events (OrcRawRecordMerger): by writeId, bucket, rowId ascending, the events of one key newest first.
  * `newest` keeps the first of each key; `all` keeps everything. Events of writes that are not valid are left out. One batch
  * of each file is in memory.
  */
-export function* mergeEvents(
+export function mergeEvents(
   fs: FileSystem,
   files: readonly EventFile[],
-  options: EventCursorOptions & { readonly keep: 'newest' | 'all' },
+  options: Omit<MergeOptions, 'stripes'>,
 ): Steps<EventRun> {
+  return mergeStripes(fs, files, options) as Steps<EventRun>;
+}
+
+/**
+ * As mergeEvents, but where `stripes` says so a stripe comes as it is, if no other file has a key between its first and its
+ * last: neither rows that would come in between, nor deletes of its rows.
+ */
+export function* mergeStripes(
+  fs: FileSystem,
+  files: readonly EventFile[],
+  options: MergeOptions,
+): Steps<EventRun | StripeOffer> {
   const cursors: EventCursor[] = [];
   try {
     for (const file of files) cursors.push(yield* EventCursor.open(fs, file, options));
-    const heap = new CursorHeap(cursors.filter((cursor) => cursor.batch !== undefined));
-    let lastKey: { batch: EventBatch; at: number } | undefined;
+    const heap = new CursorHeap(cursors.filter(({ keys }) => keys !== undefined));
+    let lastKey: { keys: RowKeys; at: number } | undefined;
     for (let top = heap.top; top !== undefined; top = heap.top) {
-      const { batch, at } = top;
-      if (batch === undefined) break;
-      const end = runEnd(top, batch, heap.second);
-      for (const run of validRuns(batch, at, end)) {
-        const first = options.keep === 'newest' ? newestOnly(run, lastKey) : [run];
-        for (const piece of first) {
-          lastKey = { batch, at: piece.end - 1 };
-          yield piece;
+      const { batch, offer, at } = top;
+      if (offer !== undefined) {
+        if (isAlone(offer, heap.second) && options.stripes?.takes(offer)) {
+          yield offer;
+          lastKey = { keys: offer.last, at: 0 };
+          yield* top.skipOffer(offer);
+        } else yield* top.readOffer(offer);
+      } else {
+        if (batch === undefined) break;
+        const end = runEnd(top, batch, heap.second);
+        for (const run of validRuns(batch, at, end)) {
+          const first = options.keep === 'newest' ? newestOnly(run, lastKey) : [run];
+          for (const piece of first) {
+            lastKey = { keys: batch.keys, at: piece.end - 1 };
+            yield piece;
+          }
         }
+        yield* top.advanceTo(end);
       }
-      yield* top.advanceTo(end);
       heap.settle();
     }
   } finally {
@@ -46,11 +69,16 @@ export function* mergeEvents(
   }
 }
 
+/** All other files go on behind the stripe. */
+function isAlone({ last }: StripeOffer, second: EventCursor | undefined): boolean {
+  return second?.keys === undefined || compareKeys(last, 0, second.keys, second.at) < 0;
+}
+
 /** How far the first cursor may go before the second one is due; at least one event. */
 function runEnd(top: EventCursor, batch: EventBatch, second: EventCursor | undefined): number {
   const { length } = batch.keys;
-  if (second?.batch === undefined) return length;
-  const { keys } = second.batch;
+  if (second?.keys === undefined) return length;
+  const { keys } = second;
   // The whole batch comes first where its last key does: the usual case.
   if (compareKeys(batch.keys, length - 1, keys, second.at) < 0) return length;
   let end = top.at + 1;
@@ -78,11 +106,11 @@ function* validRuns(batch: EventBatch, start: number, end: number): Generator<Ev
 }
 
 /** Parts of the run without further events of a key. */
-function* newestOnly(run: EventRun, last: { batch: EventBatch; at: number } | undefined): Generator<EventRun> {
+function* newestOnly(run: EventRun, last: { keys: RowKeys; at: number } | undefined): Generator<EventRun> {
   const { batch, start, end } = run;
   const isRepeated = (i: number) => {
     if (i > start) return compareKeys(batch.keys, i - 1, batch.keys, i) === 0;
-    return last !== undefined && compareKeys(last.batch.keys, last.at, batch.keys, i) === 0;
+    return last !== undefined && compareKeys(last.keys, last.at, batch.keys, i) === 0;
   };
   for (let at = start; at < end; ) {
     if (isRepeated(at)) {
@@ -115,11 +143,16 @@ export function* runsWhere({ batch, start, end }: EventRun, isWanted: (row: numb
   }
 }
 
-/** The order of the merge: key, then newest first, of one transaction the delete, then the later statement first. */
+/**
+ * The order of the merge: key, then newest first, of one transaction the delete, then the later statement first. A stripe that is
+ * not read yet comes first: only its events tell.
+ */
 function compareEvents(a: EventCursor, b: EventCursor): number {
-  if (a.batch === undefined || b.batch === undefined) return a.batch === b.batch ? 0 : a.batch === undefined ? 1 : -1;
-  const byKey = compareKeys(a.batch.keys, a.at, b.batch.keys, b.at);
+  if (a.keys === undefined || b.keys === undefined) return Number(a.keys === undefined) - Number(b.keys === undefined);
+  const byKey = compareKeys(a.keys, a.at, b.keys, b.at);
   if (byKey !== 0) return byKey;
+  if (a.batch === undefined || b.batch === undefined)
+    return Number(b.offer !== undefined) - Number(a.offer !== undefined);
   const [left, right] = [a.batch.currentWriteIds[a.at], b.batch.currentWriteIds[b.at]];
   if (left !== right) return left > right ? -1 : 1;
   const deletes =
@@ -146,7 +179,7 @@ class CursorHeap {
 
   /** Puts the top where it belongs after it moved; drops it at its end. */
   settle(): void {
-    if (this.cursors[0]?.batch === undefined) {
+    if (this.cursors[0]?.keys === undefined) {
       const last = this.cursors.pop();
       if (last === undefined || this.cursors.length === 0) return;
       this.cursors[0] = last;

@@ -3,6 +3,7 @@ import { nullVector, OrcWriter, type StructVector, type TypeDescription } from '
 import { ACID_FIELDS, acidSchema, OPERATION } from '../read/acid-schema.js';
 import { ACID_KEY_INDEX_KEY, ACID_STATS_KEY, ACID_VERSION_KEY } from '../read/acid-version.js';
 import type { RowKeys } from '../read/row-keys.js';
+import type { StripeOffer } from '../read/stripe-offer.js';
 import { type FileRole, orcWriterOptions } from './orc-options.js';
 import type { OrcFileOptions } from './write-types.js';
 
@@ -47,6 +48,18 @@ export class EventFileWriter {
 
   async writeDeletes(keys: RowKeys, currentWriteIds: BigInt64Array): Promise<void> {
     await this.write(OPERATION.delete, keys, currentWriteIds, nullVector(this.rowSchema, keys.length) as StructVector);
+  }
+
+  /** Rows of the stripe that is being collected, and the memory that it takes. */
+  get pending(): { readonly rows: number; readonly bytes: number } {
+    return { rows: this.orc.rowsInCurrentStripe, bytes: this.orc.bytesInCurrentStripe };
+  }
+
+  /** Takes a stripe of another file of events over as it is. */
+  async appendStripe({ stripe, rows, operation, keyText }: StripeOffer): Promise<void> {
+    await this.orc.appendStripe(stripe);
+    this.stats[operation] += rows;
+    this.keyIndex += keyText;
   }
 
   private async write(

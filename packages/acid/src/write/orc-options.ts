@@ -38,6 +38,11 @@ export function orcWriterOptions(options: OrcFileOptions, role: FileRole): OrcWr
   };
 }
 
+/** Most bytes of a compression chunk, where the table or the request asks for it. */
+export function askedBlockBytes(options: OrcFileOptions): number | undefined {
+  return options.compressSizeBytes ?? fromTableProperties(options.tableProperties ?? {}).compressionBlockSizeBytes;
+}
+
 function sizes(role: FileRole, stripe: number, block: number, deltaRatio: number): OrcWriterOptions {
   switch (role) {
     case 'delta':
