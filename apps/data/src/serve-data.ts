@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { compactionActions } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { flightBinding, flightTotals } from '@skep/flight';
 import { readTokenTable, type ServeOptions, serve } from '@skep/rpc';
 import { QueryEngine, type Services } from '@skep/sql';
 import type { FigureSource } from '@skep/telemetry';
 import type { Logger } from '@skep/telemetry/log';
+import { ServedCompactions } from './compaction/served-compactions.js';
 import { dataFigures } from './figures.js';
 import { TableSource } from './table-source.js';
 
@@ -52,9 +54,12 @@ export async function serveData(options: ServeDataOptions): Promise<RunningData>
     address: () => reachedAt ?? '',
     log,
   });
+  const clock = options.serve.clock ?? services.clock;
+  const compactions = new ServedCompactions({ services, conf, clock, log });
   const totals = flightTotals();
   const binding = flightBinding({
     source,
+    actions: compactionActions((caller) => compactions.filesFor(caller), clock),
     ticketKey: options.ticketKey ?? randomBytes(KEY_BYTES),
     locations: options.advertise ?? [],
     tokens,
@@ -68,6 +73,7 @@ export async function serveData(options: ServeDataOptions): Promise<RunningData>
     figures: [dataFigures(totals, () => source.held())],
     async close(graceMs) {
       await server.close(graceMs);
+      await compactions.close();
       await source.close();
     },
   };

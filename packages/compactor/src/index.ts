@@ -10,6 +10,13 @@ export {
 } from './compactor.js';
 export { type CompactorConf, DEFAULT_COMPACTOR_CONF } from './conf.js';
 export type { CompactHow, CompactionFiles } from './files/compaction-files.js';
+export {
+  type Act,
+  type ActionCaller,
+  type CompactionAction,
+  compactionActions,
+  remoteCompactionFiles,
+} from './files/flight-actions.js';
 export { localCompactionFiles } from './files/local-compaction-files.js';
 export { Initiator } from './initiator.js';
 export {

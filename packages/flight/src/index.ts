@@ -10,3 +10,4 @@ export { BadRequestError, TicketExpiredError } from './service/errors.js';
 export { type FlightOptions, flightBinding } from './service/flight-service.js';
 export type { ServedAction } from './service/served-action.js';
 export { type FlightTotals, flightTotals, type StreamTotals } from './service/stream-totals.js';
+export { WorkPlaces } from './service/work-places.js';
