@@ -3,13 +3,15 @@ import { LONG_MAX, SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core'
 import { type Compaction, CompactionState } from '@skep/rpc';
 import { AbortCleaner } from './abort-cleaner.js';
 import { failedAttempts, forgettableWriteIds, hasAbortedResult, retryDelayMs } from './cleaner-decision.js';
+import { isFinished, removePartitionFiles, removeTableFolder, settleForgotten, verdictOf } from './cleanup.js';
 import { fieldsOf } from './log-fields.js';
+import { locationOf } from './queue/cleanups.js';
 import { type CompactedResource, findResource, isCleaningOff } from './resource.js';
 import type { CompactorServices } from './services.js';
 
 /**
- * Removes folders that compactions and overwrites made obsolete, and those of aborted transactions, once no open snapshot
- * can need them (org.apache.hadoop.hive.ql.txn.compactor.Cleaner with its CompactionCleaner and AbortedTxnCleaner).
+ * Removes folders that compactions and overwrites made obsolete, those that drops have left, and those of aborted transactions,
+ * once no open snapshot can need them (org.apache.hadoop.hive.ql.txn.compactor.Cleaner with its CompactionCleaner and AbortedTxnCleaner).
  */
 export class Cleaner {
   private readonly aborts: AbortCleaner;
@@ -29,13 +31,14 @@ export class Cleaner {
     let removed = 0;
     for (;;) {
       const watermark = await txns.getCleanerWatermark({});
-      const { compactions: ready } = await compactions.findReadyToClean({
+      const { compactions: ready, unsettled } = await compactions.findReadyToClean({
         // By table each has a watermark of its own, which is looked at when it comes to it.
         minOpenTxnId: conf.useMinHistoryWriteId ? LONG_MAX : watermark.minOpenTxnId,
         retentionMs: BigInt(conf.cleanerDelayMs),
       });
+      const settled = await settleForgotten(this.services, unsettled);
       const jobs = ready.filter((job) => !done.has(job.id));
-      if (jobs.length === 0) break;
+      if (jobs.length + settled === 0) break;
       for (const job of jobs) {
         signal?.throwIfAborted();
         done.add(job.id);
@@ -61,7 +64,7 @@ export class Cleaner {
       return removed;
     } catch (error) {
       // Another process's Cleaner has finished the request meanwhile.
-      if (error instanceof SkepError && error.code === 'NO_SUCH_COMPACTION') return 0;
+      if (isFinished(error)) return 0;
       const message = `Cleaner: ${job.database}.${job.table} ${job.partition ?? ''}: ${String(error)}`;
       this.services.log.warn({ ...fieldsOf(job), error }, message);
       await this.putOff(job, message);
@@ -79,11 +82,40 @@ export class Cleaner {
       else await compactions.setCleanerRetry({ id: job.id, retryRetentionMs: BigInt(delayMs), errorMessage });
     } catch (error) {
       // Another process's Cleaner has finished it meanwhile.
-      if (!(error instanceof SkepError && error.code === 'NO_SUCH_COMPACTION')) throw error;
+      if (!isFinished(error)) throw error;
     }
   }
 
   private async clean(job: Compaction, validTxns: string): Promise<number> {
+    const location = locationOf(job);
+    return location === undefined
+      ? await this.cleanFolder(job, validTxns)
+      : await this.cleanUp(job, location, validTxns);
+  }
+
+  /** What a drop has left (CompactionCleaner.cleanUsingLocation). */
+  private async cleanUp(job: Compaction, location: string, validTxns: string): Promise<number> {
+    const verdict = await verdictOf(this.services, job, location);
+    switch (verdict.kind) {
+      case 'refuse':
+        await this.finish(job, CompactionState.COMPACTION_STATE_REFUSED, verdict.why);
+        return 0;
+      case 'clean': {
+        const removed = await removePartitionFiles(this.services, job, location, true);
+        return removed + (await this.cleanFolder(job, validTxns));
+      }
+      case 'remove': {
+        const removed =
+          job.partition === undefined
+            ? await removeTableFolder(this.services, job, location)
+            : await removePartitionFiles(this.services, job, location, false);
+        await this.finish(job, CompactionState.COMPACTION_STATE_SUCCEEDED);
+        return removed;
+      }
+    }
+  }
+
+  private async cleanFolder(job: Compaction, validTxns: string): Promise<number> {
     const { txns, fs } = this.services;
     const resource = await findResource(this.services, job);
     if (resource === undefined) {

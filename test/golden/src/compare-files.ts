@@ -4,6 +4,25 @@ import type { Difference } from './compare-rows.js';
 /** Transaction ids differ from Hive's, so the visibility id is a pattern. */
 const maskVisibility = (path: string): string => path.replace(/_v\d{7,}(?=\/|$)/g, '_vN');
 
+/** So is that of a table's own folder, `t.v0000012`; of several of one name it is told which is older. */
+export function maskTableFolders(files: readonly string[]): string[] {
+  const folders = [...new Set(files.map((path) => path.split('/')[0]).filter((name) => SOFT_DELETE.test(name)))].sort();
+  const masked = new Map<string, string>();
+  const seen = new Map<string, number>();
+  for (const folder of folders) {
+    const table = folder.replace(SOFT_DELETE, '');
+    const number = (seen.get(table) ?? 0) + 1;
+    seen.set(table, number);
+    masked.set(folder, `${table}.v#${number}`);
+  }
+  return files.map((path) => {
+    const [first, ...rest] = path.split('/');
+    return [masked.get(first) ?? first, ...rest].join('/');
+  });
+}
+
+export const SOFT_DELETE = /\.v\d{7,}$/;
+
 const isDataFile = (name: string): boolean => /^(bucket_\d+|\d+_\d+)/.test(name) && !name.endsWith('_flush_length');
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/', path.length - 2) + 1);
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
@@ -21,8 +40,9 @@ function isLeftOver(path: string, all: readonly string[], table: CaseTable | und
 }
 
 /** The form in which listings are compared: of data files of an unbucketed table only that there are some in a folder. */
-function comparable(files: readonly string[], table: CaseTable | undefined): Set<string> {
+function comparable(listing: readonly string[], table: CaseTable | undefined): Set<string> {
   const out = new Set<string>();
+  const files = maskTableFolders(listing);
   for (const path of files) {
     if (isLeftOver(path, files, table)) continue;
     const name = maskVisibility(path);

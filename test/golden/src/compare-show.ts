@@ -9,13 +9,14 @@ const RULES: readonly (readonly [RegExp, ShowRule])[] = [
   [/^show\s+compactions\b/i, (rows, { database }) => ofDatabase(rows, database, [1, 2, 3, 4, 5])],
   [
     /^show\s+(databases|schemas)\b/i,
-    (rows, { database }) => rows.filter((row) => row === database || row === 'default'),
+    (rows, { database }) => rows.filter((row) => row.startsWith(database) || row === 'default'),
   ],
   [/^show\s+tblproperties\b/i, (rows) => rows.map(maskProperty).sort()],
   [/^show\s+create\s+table\b/i, (rows, { warehouse }) => rows.map((row) => maskCreate(row, warehouse))],
   [/^show\s+table\s+extended\b/i, (rows) => rows.map((row) => row.split(':')[0])],
   [/^desc(ribe)?\s+(extended\b|database\b|schema\b)/i, (rows) => rows.map((row) => row.split('\t')[0].trim())],
   [/^desc(ribe)?\s+formatted\b/i, (rows, { warehouse }) => rows.map((row) => maskFormatted(row, warehouse))],
+  [/^explain\s+locks\b/i, strongestLocks],
   [/^explain\b/i, (rows) => sections(rows)],
 ];
 
@@ -23,12 +24,30 @@ export const showRule = (statement: string): ShowRule | undefined =>
   RULES.find(([pattern]) => pattern.test(statement.trim()))?.[1];
 
 /** EXPLAIN shows more than Hive's plan: what counts is that Hive's sections are there. */
-export const mayHaveMore = (statement: string): boolean => /^\s*explain\b/i.test(statement);
+export const mayHaveMore = (statement: string): boolean =>
+  /^\s*explain\b/i.test(statement) && !/^\s*explain\s+locks\b/i.test(statement);
 
-/** The header, and of the database's rows the columns that do not change from run to run, sorted. */
+const LOCK_TYPES = ['SHARED_READ', 'SHARED_WRITE', 'EXCL_WRITE', 'EXCLUSIVE'];
+
+/**
+ * EXPLAIN LOCKS: of each resource the strongest lock. Hive asks for weaker ones of the same resource beside it, which keep out
+ * nobody else. (And, of a partition that is updated, for one of the whole table, where the new rows go who knows where.)
+ */
+function strongestLocks(rows: readonly string[]): string[] {
+  const [header = '', ...locks] = rows;
+  const strongest = new Map<string, number>();
+  for (const lock of locks) {
+    const [resource, type] = lock.split(' -> ');
+    strongest.set(resource, Math.max(strongest.get(resource) ?? -1, LOCK_TYPES.indexOf(type)));
+  }
+  return [header, ...[...strongest].map(([resource, type]) => `${resource} -> ${LOCK_TYPES[type]}`).sort()];
+}
+
+/** The header, and of the database's rows (and those of DATABASE_N) the columns that do not change from run to run, sorted. */
 function ofDatabase(rows: readonly string[], database: string, cells: readonly number[]): string[] {
   const [header = '', ...rest] = rows;
-  const own = rest.map((row) => row.split('\t')).filter((row) => row[1] === database);
+  const isOwn = (name: string) => name === database || name?.startsWith(`${database}_`);
+  const own = rest.map((row) => row.split('\t')).filter((row) => isOwn(row[1]));
   return [header, ...own.map((row) => cells.map((i) => row[i]).join('\t')).sort()];
 }
 
@@ -43,6 +62,7 @@ function maskProperty(row: string): string {
 
 export const maskLocation = (text: string, warehouse: string): string =>
   text
+    .replace(/\.v\d{7,}(?='|$|\/|\t)/g, '.vN')
     .replaceAll(`file://${warehouse}`, 'file:/warehouse')
     .replaceAll(`file:${warehouse}`, 'file:/warehouse')
     .replaceAll(warehouse, '/warehouse');

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNull } from '@skep/orc';
 import type { GoldenCase, RecordedReadings, RecordedStep, RecordedTrinoTable } from './case-file.js';
+import { SOFT_DELETE } from './compare-files.js';
 import { compareRows } from './compare-rows.js';
 import { applyDeviation, type Deviation, type DeviationList, deviationOf } from './deviations.js';
 import { describeError } from './golden-error.js';
@@ -53,12 +54,20 @@ function snapshotReadings(folder: string, step: RecordedStep, index: number): Re
   const snapshot = step.statement.slice('!snapshot '.length).trim();
   return Object.entries(step.tables ?? {}).flatMap(([name, recorded]) => {
     if (recorded.error !== undefined) return [];
-    const table: FolderTable = { ...recorded, dir: join(folder, snapshot, name) };
+    const table: FolderTable = { ...recorded, dir: folderOf(join(folder, snapshot), name) };
     // A view, or a table of somebody else's folder: there is nothing to read.
     if (!recorded.transactional && !existsSync(table.dir)) return [];
     const { rows, rowCount } = recorded;
     return [{ step: index, statement: `${step.statement} ${name}`, table, ...(rows ? { rows } : { rowCount }) }];
   });
+}
+
+/** A table's folder in a snapshot; NAME.vTXN with soft deletes, the newest where there are dropped ones too. */
+function folderOf(snapshot: string, table: string): string {
+  const plain = join(snapshot, table);
+  if (existsSync(plain) || !existsSync(snapshot)) return plain;
+  const own = readdirSync(snapshot).filter((name) => SOFT_DELETE.test(name) && name.replace(SOFT_DELETE, '') === table);
+  return own.length === 0 ? plain : join(snapshot, own.sort().at(-1) ?? table);
 }
 
 function recordedReadings(folder: string, recorded: RecordedReadings): Reading[] {

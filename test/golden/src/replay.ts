@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TxnType } from '@skep/rpc';
 import type { RecordedStep, RecordedTable } from './case-file.js';
 import { CaseTables } from './case-tables.js';
 import { compareError, type GotError, gotError, hiveCodeOf } from './compare-error.js';
@@ -49,6 +50,8 @@ export async function replayCase(
 class Replay {
   private readonly tables = new CaseTables();
   private moreAborted = false;
+  /** Of `!txn open NAME`. */
+  private readonly readers = new Map<string, bigint>();
   /** The folder of the case's database. */
   private readonly database: string;
   private readonly warehouse: string;
@@ -106,12 +109,31 @@ class Replay {
       case 'sleep':
         await new Promise((resolve) => setTimeout(resolve, Number(args[0])));
         return {};
+      case 'txn':
+        return await this.reader(args[0], args[1]);
       case 'sql-metastore':
         // The tables hold ids and times of the recording; that a query of them runs is another test's business.
         return {};
       default:
         throw new GoldenError(`step !${command} is not for a replay`);
     }
+  }
+
+  /** A transaction beside the session's: while it is open, what it may read has to stay. */
+  private async reader(verb: string, name: string): Promise<Verdict> {
+    const { txns } = this.home.services;
+    if (verb === 'open') {
+      const identity = { user: 'reader', host: 'localhost', agentInfo: 'golden' };
+      const type = TxnType.TXN_TYPE_UNSPECIFIED;
+      const { txnIds } = await txns.openTxns({ count: 1, ...identity, type });
+      this.readers.set(name, txnIds[0]);
+      return {};
+    }
+    const txnId = this.readers.get(name);
+    if (txnId === undefined) throw new GoldenError(`!txn ${verb} ${name}: it is not open`);
+    if (verb === 'commit') await txns.commitTxn({ txnId });
+    else await txns.abortTxns({ txnIds: [txnId], reasonCode: 0 });
+    return {};
   }
 
   private listing(table: string, expected: readonly string[]): Verdict {

@@ -17,11 +17,17 @@ import { type CompactionRow, compactionOf, queueColumns, sharedValues } from './
  */
 const UNSETTLED = LONG_MAX;
 
+const DROPPED_ID = 'skep.dropped.id';
+
 /** CQ_TBLPROPERTIES has a property `location` (StringableMap): a cleanup. */
 export const IS_CLEANUP = "CQ_TBLPROPERTIES LIKE '%8:location%'";
 
 /** The folder that a cleanup removes; undefined: it is a compaction. */
 export const locationOf = ({ properties }: Compaction): string | undefined => properties.location;
+
+/** The catalog's number of the table or partition that was dropped, where it is known. */
+export const droppedIdOf = ({ properties }: Compaction): bigint | undefined =>
+  properties[DROPPED_ID] === undefined ? undefined : BigInt(properties[DROPPED_ID]);
 
 /** A folder that belonged to one table only: no later one gets its name (org.apache.hadoop.hive.common.AcidConstants). */
 export const isSoftDeleteFolder = (location: string): boolean => /[^/]\.v\d{7,}\/*$/.test(location);
@@ -47,7 +53,8 @@ export async function findCleanup(tx: Tx, request: SubmitForCleanupRequest): Pro
 }
 
 export function cleanupRow(request: SubmitForCleanupRequest, id: bigint, nowMs: bigint) {
-  const { location, purge, database, table, ...shared } = request;
+  const { location, purge, droppedId, database, table, ...shared } = request;
+  const dropped = droppedId === 0n ? {} : { [DROPPED_ID]: String(droppedId) };
   const compaction = Compaction.fromPartial({
     ...shared,
     id,
@@ -57,7 +64,7 @@ export function cleanupRow(request: SubmitForCleanupRequest, id: bigint, nowMs: 
     state: CompactionState.COMPACTION_STATE_READY_FOR_CLEANING,
     enqueueTimeMs: nowMs,
     nextTxnId: UNSETTLED,
-    properties: { ifPurge: String(purge), location },
+    properties: { ifPurge: String(purge), location, ...dropped },
   });
   return sharedValues(compaction, 'CQ');
 }

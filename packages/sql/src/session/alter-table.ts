@@ -5,7 +5,7 @@ import { cascade, changePartition } from './alter-partition.js';
 import { apply, renamed, touched } from './alter-rename.js';
 import { columnType } from './column-type.js';
 import { compactStatement } from './compact-statement.js';
-import { resolveTable, type SessionContext, toRecord } from './context.js';
+import { lockSettings, resolveTable, type SessionContext, toRecord } from './context.js';
 import { convertToAcid } from './convert-table.js';
 import { fieldOf } from './create-table.js';
 import { alterRefused, MetaError, SemanticError, UnsupportedError } from './errors.js';
@@ -77,6 +77,7 @@ async function changeTable(
       const before = await resolveTable(context, statement.table);
       if (before.tableType === 'VIRTUAL_VIEW')
         throw new SemanticError(10131, 'To alter a view you need to use the ALTER VIEW command.');
+      refuseBesideReaders(context, before, action);
       const partition =
         statement.partition === undefined ? undefined : await requirePartition(context, before, statement.partition);
       return {
@@ -106,7 +107,24 @@ async function changeTable(
 const needsWriteId = (action: AlterTableAction): boolean =>
   action.kind !== 'set-properties' && action.kind !== 'unset-properties';
 
+/** With lockless reads nobody waits for readers, whose files would be elsewhere (WriteEntity.determineAlterTableWriteType). */
+function refuseBesideReaders({ conf }: SessionContext, table: Table, action: AlterTableAction): void {
+  const words = LOCATION_CHANGES[action.kind];
+  if (words === undefined || !isTransactional(table) || !lockSettings(conf).locklessReads) return;
+  throw new UnsupportedError(
+    `ALTER TABLE ${table.database}.${table.name} ${words} with hive.acid.lockless.reads.enabled (readers hold no locks and would lose their files)`,
+  );
+}
+
+const LOCATION_CHANGES: Readonly<Record<string, string>> = {
+  'set-location': 'SET LOCATION',
+  'skewed-by': 'SKEWED BY',
+  'not-skewed': 'NOT SKEWED',
+  'not-stored-as-directories': 'NOT STORED AS DIRECTORIES',
+};
+
 function lockKind(action: AlterTableAction, before: Table): WriteKind {
+  if (action.kind === 'set-serde-properties' || action.kind === 'update-statistics') return 'alter-properties';
   if (action.kind !== 'set-properties') return 'alter';
   const becomes = action.properties.some(
     (p) => p.key.toLowerCase() === 'transactional' && p.value.toLowerCase() === 'true',

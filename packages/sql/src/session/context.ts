@@ -1,11 +1,12 @@
 import type { Configuration } from '@skep/config';
 import { SkepError } from '@skep/core';
-import type { Table } from '@skep/rpc';
+import type { LockComponent, Table } from '@skep/rpc';
 import type { Identifier, TableName } from '../parse/ast.js';
 import type { QueryEngine } from '../query.js';
 import { SemanticError, tableNotFound } from './errors.js';
 import type { LockSettings } from './lock-plan.js';
 import type { OpenTransaction } from './planned-statement.js';
+import type { StatementResult } from './result.js';
 import type { ScanProgress } from './scan-progress.js';
 import type { Services } from './services.js';
 import type { TemporaryTables } from './temporary-tables.js';
@@ -24,6 +25,8 @@ export interface SessionContext {
   autocommit: boolean;
   /** Of START TRANSACTION, until COMMIT or ROLLBACK. */
   transaction?: OpenTransaction | undefined;
+  /** EXPLAIN LOCKS: statements are planned and not run; this makes the answer out of the locks they would ask for. */
+  readonly onlyLocks?: (locks: readonly LockComponent[]) => StatementResult;
 }
 
 /** A table's name with the session's database filled in, in lower case. */
@@ -77,6 +80,9 @@ export function lockSettings(conf: Configuration): LockSettings {
     locklessReads: conf.getBoolean('hive.acid.lockless.reads.enabled'),
     maxPartitions: conf.getInt('hive.locks.max.partitions'),
     truncateUseBase: conf.getBoolean('hive.acid.truncate.usebase'),
+    softDeleteTables: conf.getBoolean('hive.acid.createtable.softdelete'),
+    dropPartitionUseBase: conf.getBoolean('hive.acid.droppartition.usebase'),
+    renamePartitionMakeCopy: conf.getBoolean('hive.acid.renamepartition.makecopy'),
   };
 }
 

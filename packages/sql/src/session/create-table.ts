@@ -18,6 +18,7 @@ import { databaseLock, isTransactional } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { setSkewed } from './skewed.js';
+import { placeNewTable } from './soft-delete.js';
 import { checkChecks, checkDefaults, constraintsOf } from './table-constraints.js';
 import { validateTransactional } from './transactional-rules.js';
 
@@ -50,7 +51,8 @@ export async function createTable(
             statement.like === undefined
               ? await defineTable(context, statement, text)
               : await copyDefinition(context, statement, await resolveTable(context, statement.like));
-          if (statement.temporary && statement.location === undefined) placeTemporary(context, table, txnId);
+          if (!statement.temporary) placeNewTable(context, table, txnId, statement.location !== undefined);
+          else if (statement.location === undefined) placeTemporary(context, table, txnId);
           await context.services.fs.mkdirs(table.sd?.location ?? '');
           await registerTable(context, statement, table);
           return { messages: [] };

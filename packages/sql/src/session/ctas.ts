@@ -10,6 +10,7 @@ import { databaseLock } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { analyzeInSession, queryRows } from './select.js';
+import { placeNewTable } from './soft-delete.js';
 import type { StatementTransaction } from './statement-transaction.js';
 import { TableWriter } from './table-writer.js';
 import { done } from './text-result.js';
@@ -38,7 +39,8 @@ export async function createTableAsSelect(
       refuseVoid(columns);
       const table = await defineTable(context, statement, text, columns);
       finish(table);
-      if (statement.temporary && statement.location === undefined) placeTemporary(context, table, txnId);
+      if (!statement.temporary) placeNewTable(context, table, txnId, statement.location !== undefined);
+      else if (statement.location === undefined) placeTemporary(context, table, txnId);
       return {
         reads: analysis.reads,
         writes: [{ table, kind: 'ctas' }],

@@ -1,16 +1,17 @@
-import { Database, LockType } from '@skep/rpc';
+import { Database, LockType, type Table } from '@skep/rpc';
 import type {
   AlterDatabaseStatement,
   CreateDatabaseStatement,
   DescribeDatabaseStatement,
   DropDatabaseStatement,
 } from '../parse/ast.js';
-import { nowSeconds, requireDatabase, type SessionContext, toRecord } from './context.js';
+import { findTable, lockSettings, nowSeconds, requireDatabase, type SessionContext, toRecord } from './context.js';
 import { sortedEntries } from './describe.js';
 import { MetaError, SemanticError, UnsupportedError } from './errors.js';
-import { databaseLock } from './lock-plan.js';
+import { databaseLock, hasSoftDeletes, isSoftDelete } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
+import { foldersOfTable, leaveToCleaner, softDeleteIf } from './soft-delete.js';
 import { done, textResult } from './text-result.js';
 
 export async function createDatabase(
@@ -48,7 +49,7 @@ export async function dropDatabase(
   signal?: AbortSignal,
 ): Promise<StatementResult> {
   const name = statement.name.name.toLowerCase();
-  const { catalog, txns, compactions, fs } = context.services;
+  const { catalog, txns, compactions } = context.services;
   const { names } = await catalog.listDatabases({});
   if (!names.includes(name)) {
     if (statement.ifExists) return done;
@@ -57,41 +58,72 @@ export async function dropDatabase(
     });
   }
   if (name === 'default') throw new MetaError('MetaException(message:Can not drop default database in catalog hive)');
+  const settings = lockSettings(context.conf);
   return await runStatement(
     context,
     async () => {
       const { database } = await catalog.getDatabase({ name });
+      const tables = await tablesOf(context, name);
+      // Only lockless reads drop a whole database beside its readers (DropDatabaseAnalyzer).
+      const isSoft = (table: Table): boolean => settings.locklessReads && isSoftDelete(table, settings);
+      const isMixed = settings.locklessReads && statement.cascade && !tables.every(isSoft);
+      const ofDatabase = settings.locklessReads ? LockType.LOCK_TYPE_EXCL_WRITE : LockType.LOCK_TYPE_EXCLUSIVE;
       return {
         reads: [],
-        writes: [],
-        otherLocks: [databaseLock(name, LockType.LOCK_TYPE_EXCLUSIVE)],
-        run: async () => {
-          const tables = await catalog.listTables({ database: name });
-          if (tables.names.length > 0 && !statement.cascade) {
+        writes: isMixed ? tables.map((table) => ({ table, kind: 'drop' })) : [],
+        otherLocks: [databaseLock(name, isMixed ? LockType.LOCK_TYPE_SHARED_READ : ofDatabase)],
+        run: async (transaction) => {
+          if (tables.length > 0 && !statement.cascade) {
             throw new MetaError(
               `InvalidOperationException(message:Database ${name} is not empty. One or more tables exist.)`,
             );
           }
-          const outside: string[] = [];
-          for (const tableName of tables.names) {
-            const { table } = await catalog.getTable({ database: name, name: tableName });
-            const location = table?.sd?.location ?? '';
-            const inside = location.startsWith(`${database?.locationUri}/`);
-            if (table?.tableType === 'MANAGED_TABLE' && !inside) outside.push(location);
+          const left = tables.filter(isSoft);
+          for (const table of left) {
+            const { partitions } =
+              table.partitionKeys.length === 0
+                ? { partitions: [] }
+                : await catalog.getPartitions({ database: name, table: table.name, names: [] });
+            await leaveToCleaner(context, transaction, table, foldersOfTable(table, partitions));
           }
           await catalog.dropDatabase({ name, cascade: statement.cascade });
-          await txns.forgetResource({ database: name, partitions: [], keepWriteIds: false });
+          await txns.forgetResource({ database: name, partitions: [], keepWriteIds: left.length > 0 });
           await compactions.forgetCompactions({ database: name, partitions: [] });
-          for (const location of [...outside, database?.locationUri ?? '']) {
-            if (location !== '') await fs.delete(location, { recursive: true });
-          }
+          await removeFolders(context, database?.locationUri ?? '', tables, left);
           if (context.currentDatabase === name) context.currentDatabase = 'default';
           return done;
         },
       };
     },
-    { signal },
+    { signal, ...softDeleteIf(hasSoftDeletes(settings)) },
   );
+}
+
+async function tablesOf(context: SessionContext, database: string): Promise<Table[]> {
+  const { names } = await context.services.catalog.listTables({ database });
+  const tables: Table[] = [];
+  for (const name of names) {
+    const table = await findTable(context, database, name);
+    if (table !== undefined) tables.push(table);
+  }
+  return tables;
+}
+
+/** The database's folder with all in it, and managed tables elsewhere; what is left to the Cleaner stays, and with it the database's. */
+async function removeFolders(
+  { services: { fs } }: SessionContext,
+  root: string,
+  tables: readonly Table[],
+  left: readonly Table[],
+): Promise<void> {
+  const managed = tables.filter(
+    (table) => table.tableType === 'MANAGED_TABLE' || table.tableType === 'MATERIALIZED_VIEW',
+  );
+  const gone = managed.filter((table) => !left.includes(table)).map((table) => table.sd?.location ?? '');
+  const wholeRoot = left.length === 0 && root !== '';
+  const outside = gone.filter((location) => location !== '' && !(wholeRoot && location.startsWith(`${root}/`)));
+  for (const location of outside) await fs.delete(location, { recursive: true });
+  if (wholeRoot) await fs.delete(root, { recursive: true });
 }
 
 export async function alterDatabase(

@@ -1,10 +1,11 @@
 import { LockType } from '@skep/rpc';
 import type { DropMaterializedViewStatement, DropTableStatement, DropViewStatement, TableName } from '../parse/ast.js';
-import { findTable, qualify, type SessionContext } from './context.js';
+import { findTable, lockSettings, qualify, type SessionContext } from './context.js';
 import { SemanticError, tableNotFound } from './errors.js';
-import { databaseLock } from './lock-plan.js';
+import { databaseLock, hasSoftDeletes, isSoftDelete } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
+import { foldersOfTable, leaveToCleaner, softDeleteIf } from './soft-delete.js';
 import { done } from './text-result.js';
 
 /** What each table type goes with, and what Hive says of it in its errors. */
@@ -19,8 +20,9 @@ const KINDS: Readonly<Record<string, { readonly statement: string; readonly name
 const BASE_TABLE = { statement: 'drop-table', name: 'a base table', words: 'DROP TABLE' };
 
 /**
- * DROP TABLE, DROP VIEW and DROP MATERIALIZED VIEW. Under its EXCLUSIVE lock nobody reads the table, so its files go at once. A table that is not
- * there is no error unless hive.exec.drop.ignorenonexistent is false (Hive's default is true).
+ * DROP TABLE, DROP VIEW and DROP MATERIALIZED VIEW. Under its EXCLUSIVE lock nobody reads the table, so its files go at once;
+ * those of a table with soft deletes are left to the Cleaner (soft-delete.ts). A table that is not there is no error unless
+ * hive.exec.drop.ignorenonexistent is false (Hive's default is true).
  */
 export async function dropTable(
   context: SessionContext,
@@ -42,6 +44,7 @@ export async function dropTable(
       position: target.position,
     });
   }
+  const settings = lockSettings(context.conf);
   return await runStatement(
     context,
     async () => {
@@ -50,7 +53,7 @@ export async function dropTable(
         reads: [],
         writes: table === undefined ? [] : [{ table, kind: 'drop' }],
         otherLocks: [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)],
-        run: async () => {
+        run: async (transaction) => {
           if (table === undefined) return done;
           const { catalog, txns, compactions, fs } = context.services;
           const { partitions } =
@@ -58,12 +61,15 @@ export async function dropTable(
               ? { partitions: [] }
               : await catalog.getPartitions({ database, table: name, names: [] });
           const isTemporary = context.temporary.has(database, name);
+          const isSoft = !isTemporary && isSoftDelete(table, settings);
+          if (isSoft) await leaveToCleaner(context, transaction, table, foldersOfTable(table, partitions));
           await catalog.dropTable({ database, name });
           // The services know a session's own table by the name of the table that it hides, if any.
           if (!isTemporary) {
-            await txns.forgetResource({ database, table: name, partitions: [], keepWriteIds: false });
+            await txns.forgetResource({ database, table: name, partitions: [], keepWriteIds: isSoft });
             await compactions.forgetCompactions({ database, table: name, partitions: [] });
           }
+          if (isSoft) return done;
           if (table.tableType !== 'MANAGED_TABLE' && table.tableType !== 'MATERIALIZED_VIEW') return done;
           const root = table.sd?.location ?? '';
           const outside = partitions
@@ -82,6 +88,6 @@ export async function dropTable(
         },
       };
     },
-    { signal },
+    { signal, ...softDeleteIf(hasSoftDeletes(settings) && statement.kind !== 'drop-view') },
   );
 }

@@ -1,4 +1,4 @@
-import { LockType, type Table } from '@skep/rpc';
+import { type LockComponent, LockType, type Table } from '@skep/rpc';
 import { lockSettings, type SessionContext } from './context.js';
 import type { ExplainedPlan } from './explain-plan.js';
 import { lockComponents, type ReadEntity, type WriteEntity } from './lock-plan.js';
@@ -12,7 +12,10 @@ const LOCK_NAMES: Record<number, string> = {
 
 /** EXPLAIN LOCKS (ExplainLockDesc): what the statement would ask for. */
 export function lockLines(context: SessionContext, plan: ExplainedPlan): string[] {
-  const components = lockComponents(plan.reads, plan.writes, lockSettings(context.conf));
+  return linesOfLocks(lockComponents(plan.reads, plan.writes, lockSettings(context.conf)));
+}
+
+export function linesOfLocks(components: readonly LockComponent[]): string[] {
   const names = components.map(({ database, table, partition, type }) => {
     const place = [database, table, partition].filter((part) => part !== undefined && part !== '').join('.');
     return `${place} -> ${LOCK_NAMES[type]}`;

@@ -1,9 +1,9 @@
 import type { Table } from '@skep/rpc';
-import type { ExplainStatement } from '../parse/ast.js';
+import type { ExplainStatement, Statement } from '../parse/ast.js';
 import type { TableUse } from '../query.js';
 import type { SessionContext } from './context.js';
 import { UnsupportedError } from './errors.js';
-import { authorizationLines, dependencyJson, lockLines } from './explain-entities.js';
+import { authorizationLines, dependencyJson, linesOfLocks, lockLines } from './explain-entities.js';
 import { type ExplainedPlan, type ExplainedQuery, explainedPlan, hasPlan } from './explain-plan.js';
 import { factLines, type ScanFacts, scanFacts } from './explain-scan.js';
 import type { StatementResult } from './result.js';
@@ -22,6 +22,27 @@ const FORMS: ReadonlySet<string> = new Set([
   'authorization',
 ]);
 
+/** Statements without a plan of their own that ask for locks in the one way (run-statement.ts). */
+const LOCKING: ReadonlySet<Statement['kind']> = new Set([
+  'create-table',
+  'create-view',
+  'create-materialized-view',
+  'alter-table',
+  'alter-view',
+  'drop-table',
+  'drop-view',
+  'drop-materialized-view',
+  'drop-database',
+  'truncate',
+  'load',
+  'msck',
+  'analyze',
+]);
+
+/** ALTER TABLE … COMPACT and CONCATENATE only leave a request: their locks are the Worker's. */
+const locksNothing = (statement: Statement): boolean =>
+  statement.kind === 'alter-table' && ['compact', 'concatenate'].includes(statement.action.kind);
+
 /**
  * EXPLAIN: Hive's sections (stages and their plans), with what this engine does in them: the folders, files and delete
  * files a scan reads, partitions it leaves out, the search argument it gives to ORC, and the rows that are skipped for it. ANALYZE
@@ -31,7 +52,8 @@ export async function explain(
   context: SessionContext,
   statement: ExplainStatement,
   text: string,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
+  run: (context: SessionContext) => Promise<StatementResult>,
 ): Promise<StatementResult> {
   const explained = statement.statement;
   const refused = statement.mode.find((mode) => !FORMS.has(mode));
@@ -39,6 +61,11 @@ export async function explain(
     throw new UnsupportedError(`EXPLAIN ${refused.toUpperCase()} (a view of Hive's own planner)`);
   const has = (mode: string) => statement.mode.includes(mode);
   if (!hasPlan(explained)) {
+    if (has('locks') && LOCKING.has(explained.kind)) {
+      const onlyLocks: SessionContext['onlyLocks'] = (locks) => answer(linesOfLocks(locks));
+      const result = locksNothing(explained) ? undefined : await run({ ...context, transaction: undefined, onlyLocks });
+      return result?.batches === undefined ? answer(linesOfLocks([])) : result;
+    }
     const form = ['analyze', 'dependency', 'locks', 'authorization'].find(has);
     if (form !== undefined) {
       throw new UnsupportedError(`EXPLAIN ${form.toUpperCase()} of other statements than queries and DML`);

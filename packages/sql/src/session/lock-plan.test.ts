@@ -15,12 +15,19 @@ const X: LockSettings = {
   locklessReads: false,
   maxPartitions: -1,
   truncateUseBase: true,
+  softDeleteTables: false,
+  dropPartitionUseBase: false,
+  renamePartitionMakeCopy: false,
 };
 const S = { ...X, xlockWrite: false };
 
 const table = (name: string, parameters: Record<string, string>, tableType = 'MANAGED_TABLE') =>
   Table.fromPartial({ database: 'd', name, parameters, tableType });
 const acid = table('acid', { transactional: 'true' });
+const soft = Table.fromPartial({
+  ...table('soft', { transactional: 'true', soft_delete: 'true' }),
+  sd: { location: 'file:/w/d.db/soft.v0000012' },
+});
 const mm = table('mm', { transactional: 'true', transactional_properties: 'insert_only' });
 const plain = table('plain', {});
 const external = table('external', {}, 'EXTERNAL_TABLE');
@@ -57,7 +64,7 @@ const statements: readonly (readonly [WriteKind, Table, Partial<LockSettings> | 
   ['merge-insert', acid, S, 'SHARED_WRITE INSERT'],
   ['merge-insert', acid, lockless, 'SHARED_WRITE INSERT'],
   ['merge-insert', acid, { ...X, xlockMergeInsert: true }, 'EXCL_WRITE UPDATE'],
-  ['merge-insert', acid, { ...S, xlockMergeInsert: true }, 'SHARED_WRITE INSERT'],
+  ['merge-insert', acid, { ...S, xlockMergeInsert: true }, 'SHARED_WRITE UPDATE'],
   // INSERT OVERWRITE, LOAD … OVERWRITE
   ['insert-overwrite', acid, X, 'EXCLUSIVE UPDATE'],
   ['insert-overwrite', acid, { ...X, xlockIow: false }, 'EXCL_WRITE UPDATE'],
@@ -85,14 +92,37 @@ const statements: readonly (readonly [WriteKind, Table, Partial<LockSettings> | 
   ['truncate', acid, X, 'EXCL_WRITE DELETE'],
   ['truncate', acid, { ...X, truncateUseBase: false }, 'EXCLUSIVE DELETE'],
   ['truncate', plain, X, 'EXCLUSIVE NO_TXN'],
+  ['truncate', acid, { ...lockless, truncateUseBase: false }, 'EXCL_WRITE DELETE'],
   ['drop-partition', acid, X, 'EXCLUSIVE NO_TXN'],
+  ['rename-partition', acid, X, 'EXCLUSIVE NO_TXN'],
+  // Soft deletes: readers go on, and the Cleaner removes the files when they have ended.
+  ['drop', soft, X, 'EXCLUSIVE NO_TXN'],
+  ['drop', soft, { ...X, softDeleteTables: true }, 'EXCL_WRITE NO_TXN'],
+  ['drop', soft, lockless, 'EXCL_WRITE NO_TXN'],
+  ['drop', acid, lockless, 'EXCLUSIVE NO_TXN'],
+  ['drop', plain, lockless, 'EXCLUSIVE NO_TXN'],
+  ['drop-partition', acid, { ...X, dropPartitionUseBase: true }, 'EXCL_WRITE DELETE'],
+  ['drop-partition', acid, lockless, 'EXCL_WRITE DELETE'],
+  ['drop-partition', plain, { ...X, dropPartitionUseBase: true }, 'EXCLUSIVE NO_TXN'],
+  ['rename-partition', acid, { ...X, renamePartitionMakeCopy: true }, 'EXCL_WRITE DELETE'],
+  ['rename-partition', acid, lockless, 'EXCL_WRITE DELETE'],
+  ['rename-partition', plain, lockless, 'EXCLUSIVE NO_TXN'],
+  // Beside them no INSERT may be under way.
+  ['insert', soft, X, 'SHARED_READ INSERT'],
+  ['insert', soft, { ...X, softDeleteTables: true }, 'SHARED_WRITE INSERT'],
+  ['insert', acid, { ...X, softDeleteTables: true }, 'SHARED_READ INSERT'],
+  ['insert', acid, { ...X, dropPartitionUseBase: true }, 'SHARED_WRITE INSERT'],
+  ['insert', acid, { ...X, renamePartitionMakeCopy: true }, 'SHARED_WRITE INSERT'],
+  ['insert', plain, { ...X, renamePartitionMakeCopy: true }, 'EXCLUSIVE INSERT'],
   ['add-partition', acid, X, 'SHARED_READ NO_TXN'],
   ['add-partition-if-not-exists', acid, X, 'EXCL_WRITE NO_TXN'],
   ['add-partition-if-not-exists', plain, X, 'SHARED_READ NO_TXN'],
   ['msck', acid, X, 'EXCLUSIVE NO_TXN'],
+  ['msck', acid, lockless, 'EXCL_WRITE NO_TXN'],
   ['msck', plain, X, 'SHARED_READ NO_TXN'],
   ['alter', acid, X, 'EXCLUSIVE NO_TXN'],
   ['alter', acid, lockless, 'EXCL_WRITE NO_TXN'],
+  ['alter', plain, lockless, 'EXCLUSIVE NO_TXN'],
   ['alter-properties', acid, X, 'SHARED_READ NO_TXN'],
   ['make-transactional', plain, X, 'EXCLUSIVE NO_TXN'],
 ];

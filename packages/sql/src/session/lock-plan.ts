@@ -17,6 +17,7 @@ export type WriteKind =
   | 'drop'
   | 'truncate'
   | 'drop-partition'
+  | 'rename-partition'
   | 'add-partition'
   | 'add-partition-if-not-exists'
   | 'msck'
@@ -46,12 +47,44 @@ export interface LockSettings {
   readonly locklessReads: boolean;
   readonly maxPartitions: number;
   readonly truncateUseBase: boolean;
+  readonly softDeleteTables: boolean;
+  readonly dropPartitionUseBase: boolean;
+  readonly renamePartitionMakeCopy: boolean;
 }
 
 export const isTransactional = (table: Table): boolean => table.parameters.transactional?.toLowerCase() === 'true';
 export const isInsertOnly = (table: Table): boolean =>
   isTransactional(table) && table.parameters.transactional_properties?.toLowerCase() === 'insert_only';
 export const isFullAcid = (table: Table): boolean => isTransactional(table) && !isInsertOnly(table);
+
+/** hive.acid.createtable.softdelete: new transactional tables get a folder that no other table ever has. */
+export const hasSoftDeletes = (settings: LockSettings): boolean => settings.softDeleteTables || settings.locklessReads;
+
+/** A table whose drop leaves its folder to the Cleaner (AcidUtils.isTableSoftDeleteEnabled). */
+export const isSoftDelete = (table: Table, settings: LockSettings): boolean =>
+  hasSoftDeletes(settings) &&
+  isTransactional(table) &&
+  table.parameters.soft_delete?.toLowerCase() === 'true' &&
+  /\.v\d{7,}\/*$/.test(table.sd?.location ?? '');
+
+/** DROP PARTITION marks the folder with an empty base, and leaves it to the Cleaner (hive.acid.droppartition.usebase). */
+export const dropsByBase = (table: Table, settings: LockSettings): boolean =>
+  isTransactional(table) && (settings.dropPartitionUseBase || settings.locklessReads);
+
+/** RENAME PARTITION copies the folder, and leaves the old one to the Cleaner (hive.acid.renamepartition.makecopy). */
+export const renamesByCopy = (table: Table, settings: LockSettings): boolean =>
+  isTransactional(table) && (settings.renamePartitionMakeCopy || settings.locklessReads);
+
+/** TRUNCATE writes an empty base instead of deleting files (hive.acid.truncate.usebase). */
+export const truncatesByBase = (table: Table, settings: LockSettings): boolean =>
+  isTransactional(table) && (settings.truncateUseBase || settings.locklessReads);
+
+/**
+ * EXCL_WRITE lets readers go on, but also an INSERT with its SHARED_READ: what such a drop or copy of a partition does not see
+ * would be lost. So an INSERT asks for SHARED_WRITE where they may occur. (Hive does so with lockless reads only.)
+ */
+const mayBeLeftToCleaner = (table: Table, settings: LockSettings): boolean =>
+  isSoftDelete(table, settings) || dropsByBase(table, settings) || renamesByCopy(table, settings);
 
 const isLockable = (table: Table, settings: LockSettings): boolean =>
   table.tableType === 'MANAGED_TABLE' ||
@@ -141,17 +174,11 @@ function writeLock(write: WriteEntity, settings: LockSettings): { type: LockType
           operation: DataOperation.DATA_OPERATION_INSERT,
         };
       }
-      return {
-        type: x && !settings.locklessReads ? LockType.LOCK_TYPE_SHARED_READ : shared,
-        operation: DataOperation.DATA_OPERATION_INSERT,
-      };
+      return insertLock(write.table, settings);
     case 'merge-insert':
-      return settings.xlockMergeInsert && x
-        ? { type: exclWrite, operation: DataOperation.DATA_OPERATION_UPDATE }
-        : {
-            type: x && !settings.locklessReads ? LockType.LOCK_TYPE_SHARED_READ : shared,
-            operation: DataOperation.DATA_OPERATION_INSERT,
-          };
+      return settings.xlockMergeInsert
+        ? { type: x ? exclWrite : shared, operation: DataOperation.DATA_OPERATION_UPDATE }
+        : insertLock(write.table, settings);
     case 'insert-overwrite':
       if (!acid) return { type: exclusive, operation: DataOperation.DATA_OPERATION_UPDATE };
       return {
@@ -170,7 +197,7 @@ function writeLock(write: WriteEntity, settings: LockSettings): { type: LockType
       // Hive records nothing of it, so that an update whose snapshot is older brings back what was truncated. Here it is a
       // delete of all rows.
       return {
-        type: acid && settings.truncateUseBase ? exclWrite : exclusive,
+        type: truncatesByBase(write.table, settings) ? exclWrite : exclusive,
         operation: acid ? DataOperation.DATA_OPERATION_DELETE : noTxn,
       };
     case 'add-partition':
@@ -178,17 +205,36 @@ function writeLock(write: WriteEntity, settings: LockSettings): { type: LockType
     case 'add-partition-if-not-exists':
       return { type: acid ? exclWrite : LockType.LOCK_TYPE_SHARED_READ, operation: noTxn };
     case 'msck':
-      return { type: acid ? exclusive : LockType.LOCK_TYPE_SHARED_READ, operation: noTxn };
+      if (!acid) return { type: LockType.LOCK_TYPE_SHARED_READ, operation: noTxn };
+      return { type: settings.locklessReads ? exclWrite : exclusive, operation: noTxn };
     case 'alter-properties':
       return { type: LockType.LOCK_TYPE_SHARED_READ, operation: noTxn };
     case 'alter':
-      return { type: settings.locklessReads ? exclWrite : exclusive, operation: noTxn };
+      return { type: settings.locklessReads && acid ? exclWrite : exclusive, operation: noTxn };
     case 'drop':
+      return { type: isSoftDelete(write.table, settings) ? exclWrite : exclusive, operation: noTxn };
     case 'drop-partition':
+      return partitionLock(dropsByBase(write.table, settings));
+    case 'rename-partition':
+      return partitionLock(renamesByCopy(write.table, settings));
     case 'make-transactional':
       return { type: exclusive, operation: noTxn };
   }
 }
+
+const insertLock = (table: Table, settings: LockSettings): { type: LockType; operation: DataOperation } => ({
+  type:
+    settings.xlockWrite && !settings.locklessReads && !mayBeLeftToCleaner(table, settings)
+      ? LockType.LOCK_TYPE_SHARED_READ
+      : LockType.LOCK_TYPE_SHARED_WRITE,
+  operation: DataOperation.DATA_OPERATION_INSERT,
+});
+
+/** With an empty base in the folder it is a write, whose abort has to be remembered as long as that is there. */
+const partitionLock = (leavesBase: boolean): { type: LockType; operation: DataOperation } =>
+  leavesBase
+    ? { type: LockType.LOCK_TYPE_EXCL_WRITE, operation: DataOperation.DATA_OPERATION_DELETE }
+    : { type: LockType.LOCK_TYPE_EXCLUSIVE, operation: DataOperation.DATA_OPERATION_NO_TXN };
 
 const strength: Record<number, number> = {
   [LockType.LOCK_TYPE_SHARED_READ]: 1,

@@ -1,12 +1,13 @@
 import { DEFAULT_PARTITION_NAME, SkepError } from '@skep/core';
 import type { Partition } from '@skep/rpc';
 import type { AlterTableAction, PartitionSpec, TableName } from '../parse/ast.js';
-import { resolveTable, type SessionContext } from './context.js';
+import { lockSettings, resolveTable, type SessionContext } from './context.js';
 import { MetaError, SemanticError } from './errors.js';
-import { isTransactional } from './lock-plan.js';
+import { dropsByBase, isTransactional, renamesByCopy } from './lock-plan.js';
 import { filterPartitions, nameOf, newPartition, partitionValues, requirePartition, specText } from './partitions.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
+import { copyPartitionFolder, folderOfPartition, leaveToCleaner, markDropped, softDeleteIf } from './soft-delete.js';
 import { done } from './text-result.js';
 
 type Action<K extends AlterTableAction['kind']> = Extract<AlterTableAction, { kind: K }>;
@@ -56,13 +57,17 @@ function refuseDefault(values: ReadonlyMap<string, string | undefined>): void {
   }
 }
 
-/** ALTER TABLE … DROP [IF EXISTS] PARTITION: the files of a managed table go with it, once no reader needs them. */
+/**
+ * ALTER TABLE … DROP [IF EXISTS] PARTITION: the files of a managed table go with it, at once under the EXCLUSIVE lock, or are
+ * left to the Cleaner beside readers (soft-delete.ts).
+ */
 export async function dropPartitions(
   context: SessionContext,
   name: TableName,
   action: Action<'drop-partitions'>,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
+  const settings = lockSettings(context.conf);
   return await runStatement(
     context,
     async () => {
@@ -90,10 +95,16 @@ export async function dropPartitions(
         reads: [],
         writes: [{ table, kind: 'drop-partition', partitions: [...doomed.keys()] }],
         run: async (transaction) => {
-          if (isTransactional(table)) await transaction.writeIdOf(table.database, table.name);
+          const isSoft = dropsByBase(table, settings);
+          const writeId = isTransactional(table) ? await transaction.writeIdOf(table.database, table.name) : 0n;
           const names = [...doomed.keys()];
           if (names.length === 0) return done;
           const { catalog, txns, compactions, fs } = context.services;
+          if (isSoft) {
+            const folders = [...doomed.values()].map((partition) => folderOfPartition(table, partition));
+            await leaveToCleaner(context, transaction, table, folders, { writeId });
+            for (const { location } of folders) await markDropped(context, location, writeId);
+          }
           await catalog.dropPartitions({ database: table.database, table: table.name, names });
           await txns.forgetResource({
             database: table.database,
@@ -102,18 +113,18 @@ export async function dropPartitions(
             keepWriteIds: false,
           });
           await compactions.forgetCompactions({ database: table.database, table: table.name, partitions: names });
-          if (table.tableType === 'MANAGED_TABLE') {
+          if (!isSoft && table.tableType === 'MANAGED_TABLE') {
             for (const partition of doomed.values()) await fs.delete(partition.sd?.location ?? '', { recursive: true });
           }
           return done;
         },
       };
     },
-    { signal },
+    { signal, ...softDeleteIf(settings.dropPartitionUseBase || settings.locklessReads) },
   );
 }
 
-/** ALTER TABLE … PARTITION (…) RENAME TO PARTITION (…). */
+/** ALTER TABLE … PARTITION (…) RENAME TO PARTITION (…): its folder is renamed too, or copied where readers are to go on. */
 export async function renamePartition(
   context: SessionContext,
   name: TableName,
@@ -121,6 +132,7 @@ export async function renamePartition(
   to: PartitionSpec,
   signal?: AbortSignal,
 ): Promise<StatementResult> {
+  const settings = lockSettings(context.conf);
   return await runStatement(
     context,
     async () => {
@@ -132,9 +144,9 @@ export async function renamePartition(
       const [oldName, newName] = [nameOf(table, before.values), nameOf(table, values)];
       return {
         reads: [],
-        writes: [{ table, kind: 'drop-partition', partitions: [oldName] }],
+        writes: [{ table, kind: 'rename-partition', partitions: [oldName] }],
         run: async (transaction) => {
-          if (isTransactional(table)) await transaction.writeIdOf(table.database, table.name);
+          const writeId = isTransactional(table) ? await transaction.writeIdOf(table.database, table.name) : 0n;
           const { catalog, txns, locks, compactions, fs } = context.services;
           const existing = await catalog.getPartitions({
             database: table.database,
@@ -154,7 +166,11 @@ export async function renamePartition(
           const oldLocation = before.sd?.location ?? '';
           const inPlace = oldLocation === `${table.sd?.location}/${oldName}`;
           const location = inPlace ? `${table.sd?.location}/${newName}` : oldLocation;
-          if (inPlace) await fs.rename(oldLocation, location);
+          if (inPlace && renamesByCopy(table, settings)) {
+            await leaveToCleaner(context, transaction, table, [folderOfPartition(table, before)], { writeId });
+            await copyPartitionFolder(context, transaction, table, oldLocation, location);
+            await markDropped(context, oldLocation, writeId);
+          } else if (inPlace) await fs.rename(oldLocation, location);
           await catalog.alterPartitions({
             database: table.database,
             table: table.name,
@@ -174,12 +190,12 @@ export async function renamePartition(
             toTable: table.name,
             toPartition: newName,
           };
-          await compactions.renameCompactions(names);
+          await compactions.renameCompactions({ ...names, keepTxnId: transaction.txnId });
           await locks.renameLocks(names);
           return done;
         },
       };
     },
-    { signal },
+    { signal, ...softDeleteIf(settings.renamePartitionMakeCopy || settings.locklessReads) },
   );
 }

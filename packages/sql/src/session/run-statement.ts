@@ -17,7 +17,8 @@ export async function runStatement(
   plan: Plan,
   options: { signal?: AbortSignal | undefined; type?: TxnType } = {},
 ): Promise<StatementResult> {
-  const { conf, services, transaction: open } = context;
+  const { conf, services, transaction: open, onlyLocks } = context;
+  if (onlyLocks !== undefined) return await plannedOnly(context, plan, onlyLocks);
   if (open !== undefined) return await open.run(plan, options.signal);
   const rounds = conf.getInt('hive.txn.retrysnapshot.max.count');
   const { xlockWrite } = lockSettings(conf);
@@ -61,6 +62,21 @@ export async function runStatement(
   throw new ExecutionError(
     `Operation could not be executed, snapshot was outdated after ${rounds} attempts: other transactions kept changing the same rows`,
   );
+}
+
+/** In a transaction of its own, because what is planned may be named by it. */
+async function plannedOnly(
+  context: SessionContext,
+  plan: Plan,
+  answer: NonNullable<SessionContext['onlyLocks']>,
+): Promise<StatementResult> {
+  const timeoutMs = context.conf.getTimeMs('hive.txn.timeout');
+  const transaction = await StatementTransaction.open(context.services, { timeoutMs });
+  try {
+    return answer(allLocks(context, await plan(transaction)));
+  } finally {
+    await transaction.abort();
+  }
 }
 
 const tablesOf = ({ reads, writes }: PlannedStatement): Table[] =>

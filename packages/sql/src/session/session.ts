@@ -85,7 +85,9 @@ export class Session {
     signal?.throwIfAborted();
     this.context.progress.reset();
     const substituted = this.substitute(text);
-    return await this.run(parseStatement(substituted), substituted, signal);
+    const statement = parseStatement(substituted);
+    await enterTransaction(this.context, statement);
+    return await this.run(this.context, statement, substituted, signal);
   }
 
   /** The transaction that START TRANSACTION began (or a statement where AUTOCOMMIT is FALSE); `isLost`: it was aborted. */
@@ -127,9 +129,12 @@ export class Session {
     }
   }
 
-  private async run(statement: Statement, text: string, signal?: AbortSignal): Promise<StatementResult> {
-    const { context } = this;
-    await enterTransaction(context, statement);
+  private async run(
+    context: SessionContext,
+    statement: Statement,
+    text: string,
+    signal?: AbortSignal,
+  ): Promise<StatementResult> {
     switch (statement.kind) {
       case 'query':
         return await select(context, statement, text, signal);
@@ -186,7 +191,9 @@ export class Session {
       case 'show':
         return await show(context, statement);
       case 'explain':
-        return await explain(context, statement, text, signal);
+        return await explain(context, statement, text, signal, (inner) =>
+          this.run(inner, statement.statement, text, signal),
+        );
       case 'msck':
         return await msck(context, statement, signal);
       case 'analyze':

@@ -1,6 +1,6 @@
 import { MAX_STATEMENT_ID, type OwnWrites } from '@skep/acid';
 import { type Clock, LONG_MAX, SkepError, ValidWriteIdList } from '@skep/core';
-import { type LockComponent, LockState, TxnType } from '@skep/rpc';
+import { type CommitTxnResponse, type LockComponent, LockState, TxnType } from '@skep/rpc';
 import { type Publication, publish } from '../formats/index.js';
 import { distrustStatistics } from './distrust-statistics.js';
 import type { Services } from './services.js';
@@ -57,6 +57,7 @@ export class StatementTransaction {
   private nextStatement = 0;
   private heartbeat: AbortController | undefined;
   private ended = false;
+  private hasCleanups = false;
   /** Of the running statement, and of those that have succeeded. */
   private effects = newEffects();
   private readonly earlier = newEffects();
@@ -258,6 +259,11 @@ export class StatementTransaction {
     this.effects.afterCommit.push(action);
   }
 
+  /** Folders wait for the Cleaner until this transaction has ended: at its end they are told so. */
+  settlesCleanups(): void {
+    this.hasCleanups = true;
+  }
+
   /** A further statement of the transaction begins. */
   beginStatement(): void {
     this.firstOfStatement = this.nextStatement;
@@ -285,8 +291,9 @@ export class StatementTransaction {
     this.stopHeartbeat();
     this.ended = true;
     const snapshot = this.isExplicit && this.hasSnapshot ? { validTxns: this.validTxns } : {};
+    let commit: CommitTxnResponse;
     try {
-      await this.services.txns.commitTxn({ txnId: this.txnId, exclWriteEnabled, ...snapshot });
+      commit = await this.services.txns.commitTxn({ txnId: this.txnId, exclWriteEnabled, ...snapshot });
     } catch (error) {
       // After another error nobody knows whether it has committed: then everything stays. (A transaction that is not known
       // any more may have committed in a call whose answer got lost.)
@@ -294,6 +301,17 @@ export class StatementTransaction {
       throw error;
     }
     for (const action of [...this.earlier.afterCommit, ...this.effects.afterCommit]) await action();
+    if (this.hasCleanups) await this.settle(commit);
+  }
+
+  /** The statement has succeeded, whatever becomes of this call: the Cleaner asks itself what nobody told it. */
+  private async settle({ commitId: nextTxnId, commitTimeMs }: CommitTxnResponse): Promise<void> {
+    try {
+      await this.services.compactions.settleCleanups({ txnId: this.txnId, nextTxnId, commitTimeMs });
+      this.services.wakeCompactor?.();
+    } catch (error) {
+      if (!(error instanceof SkepError)) throw error;
+    }
   }
 
   private async takeBack(): Promise<void> {

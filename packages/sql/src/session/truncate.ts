@@ -1,10 +1,10 @@
 import { writeEmptyBase } from '@skep/acid';
 import { DataOperation, type Partition, type Table } from '@skep/rpc';
 import type { TruncateStatement } from '../parse/ast.js';
-import { resolveTable, type SessionContext } from './context.js';
+import { lockSettings, resolveTable, type SessionContext } from './context.js';
 import { distrustPartition } from './distrust-statistics.js';
 import { SemanticError, UnsupportedError } from './errors.js';
-import { isFullAcid, isTransactional } from './lock-plan.js';
+import { isFullAcid, isTransactional, truncatesByBase } from './lock-plan.js';
 import { deleteAllRows, refuseOverwriteOfUnseen } from './overwrite.js';
 import { matchingPartitions, nameOf, partitionValues } from './partitions.js';
 import type { StatementResult } from './result.js';
@@ -15,8 +15,8 @@ import { TableWriter } from './table-writer.js';
 import { done } from './text-result.js';
 
 /**
- * TRUNCATE TABLE: an ACID table gets an empty base, so that a reader that has begun keeps its rows
- * (hive.acid.truncate.usebase); a plain table's files are removed.
+ * TRUNCATE TABLE: an ACID table gets an empty base, so that a reader that has begun keeps its rows; a plain table's files are
+ * removed, and an ACID table's where hive.acid.truncate.usebase is off: then under an EXCLUSIVE lock.
  */
 export async function truncate(
   context: SessionContext,
@@ -89,7 +89,11 @@ async function empty(
           }
           const deleted = counts ? await liveRowCount(context, table, locations) : -1n;
           const writeId = await transaction.writeIdOf(table.database, table.name);
-          for (const location of locations) await writeEmptyBase(fs, location, writeId);
+          const byBase = truncatesByBase(table, lockSettings(context.conf));
+          for (const location of locations) {
+            if (byBase) await writeEmptyBase(fs, location, writeId);
+            else await removeFiles(context, location);
+          }
           if (partitions.length > 0) {
             await context.services.txns.addDynamicPartitions({
               txnId: transaction.txnId,
