@@ -163,3 +163,30 @@ describe('rows that are changed by their ROW__ID', () => {
     expect(await rows(home.newSession(), 'select * from p order by k')).toEqual(['1\ta\t1', '1\tx\t2']);
   });
 });
+
+describe('rows of other types', () => {
+  async function append(home: Home, table: string, type: string, values: readonly Record<string, unknown>[]) {
+    const session = new TableSession(home.services, home.conf);
+    const rowsOfType = structOf(`struct<a:${type}>`, values);
+    const batches = (async function* one() {
+      yield rowsOfType;
+    })();
+    const target = { table: await session.table('default', table), partition: {}, given: [{ name: 'a', type }] };
+    return await session.append(target, false, batches);
+  }
+
+  it('have elements and fields converted, and are refused where those are not alike', async () => {
+    const home = await homeWith(`create table n (a array<struct<x:int,y:decimal(5,1)>>) ${ACID}`);
+    await append(home, 'n', 'array<struct<x:string,y:int>>', [{ a: [{ x: '7', y: 1 }, null] }, { a: null }]);
+    expect(await rows(home.newSession(), 'select a from n')).toEqual(['[{"x":7,"y":1.0},null]', 'NULL']);
+    const refused = { hiveCode: 10044 };
+    for (const type of ['array<int>', 'array<struct<y:int,x:int>>', 'array<struct<x:int>>', 'map<int,int>', 'int']) {
+      await expect(append(home, 'n', type, [{ a: null }])).rejects.toMatchObject(refused);
+    }
+    // HiveQL converts nothing within them (recorded of Hive 4.0.1).
+    const statement = "insert into n select array(named_struct('x', 1, 'y', 2))";
+    await expect(run(home.newSession(), statement)).rejects.toThrow(
+      'Cannot convert column 0 from array<struct<x:int,y:int>> to array<struct<x:int,y:decimal(5,1)>>',
+    );
+  });
+});

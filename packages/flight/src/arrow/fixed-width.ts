@@ -1,6 +1,7 @@
-import type { ColumnVector, TimestampVector, TypeDescription } from '@skep/orc';
-import { type Data, type DataType, Type } from 'apache-arrow';
+import { createDecimal, type TimestampVector, type TypeDescription } from '@skep/orc';
+import { type Data, type DataType, Precision, Type } from 'apache-arrow';
 import { expect, isValid, mismatch, outOfRange, validityOf } from './arrow-data.js';
+import { decimals } from './decimals.js';
 import { splitTime } from './int64-time.js';
 
 type SmallInts = Int8Array | Int16Array | Int32Array;
@@ -26,10 +27,11 @@ export function integers<T extends SmallInts>(
   least: number,
   most: number,
 ): T {
-  expect(data, target, path, Type.Int);
-  const { values, length } = data;
-  if (values instanceof array) return values.subarray(0, length) as T;
+  expect(data, target, path, Type.Int, Type.Decimal);
+  const { length } = data;
   const validity = validityOf(data);
+  const values = data.type.typeId === Type.Decimal ? wholeDecimals(data, target, path, validity) : data.values;
+  if (values instanceof array) return values.subarray(0, length) as T;
   const out = new array(length);
   const isWide = values instanceof BigInt64Array || values instanceof BigUint64Array;
   for (let row = 0; row < length; row++) {
@@ -44,8 +46,9 @@ export function integers<T extends SmallInts>(
 }
 
 export function longs(data: Data, target: TypeDescription, path: string): BigInt64Array {
-  expect(data, target, path, Type.Int);
+  expect(data, target, path, Type.Int, Type.Decimal);
   const { values, length } = data;
+  if (data.type.typeId === Type.Decimal) return wholeDecimals(data, target, path, validityOf(data));
   if (values instanceof BigInt64Array) return values.subarray(0, length);
   if (values instanceof BigUint64Array) {
     const validity = validityOf(data);
@@ -58,16 +61,52 @@ export function longs(data: Data, target: TypeDescription, path: string): BigInt
   return BigInt64Array.from(values.subarray(0, length) as Int32Array, BigInt);
 }
 
+/** Decimals without a scale that are within 64 bits. */
+function wholeDecimals(
+  data: Data,
+  target: TypeDescription,
+  path: string,
+  validity: Uint8Array | undefined,
+): BigInt64Array {
+  const { words } = decimals(data, createDecimal(38, 0), path, validity);
+  const out = new BigInt64Array(data.length);
+  for (let row = 0; row < data.length; row++) {
+    const [low, high] = [words[2 * row], words[2 * row + 1]];
+    if (high !== low >> 63n && isValid(validity, row)) {
+      throw outOfRange((high << 64n) | BigInt.asUintN(64, low), row, target, path);
+    }
+    out[row] = low;
+  }
+  return out;
+}
+
 export function floats(data: Data, target: TypeDescription, path: string): Float32Array {
-  if (precisionOf(data.type) !== 1) throw mismatch(data, target, path);
-  return (data.values as Float32Array).subarray(0, data.length);
+  const { values, length } = data;
+  switch (precisionOf(data.type)) {
+    case Precision.HALF:
+      return Float32Array.from((values as Uint16Array).subarray(0, length), halfFloat);
+    case Precision.SINGLE:
+      return (values as Float32Array).subarray(0, length);
+    default:
+      throw mismatch(data, target, path);
+  }
+}
+
+/** IEEE 754's binary16: sign, 5 bits of exponent, 10 of mantissa. */
+function halfFloat(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const mantissa = bits & 0x3ff;
+  if (exponent === 31) return mantissa === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  if (exponent === 0) return sign * mantissa * 2 ** -24;
+  return sign * (1024 + mantissa) * 2 ** (exponent - 25);
 }
 
 export function doubles(data: Data, target: TypeDescription, path: string): Float64Array {
-  if (data.type.typeId === Type.Float && precisionOf(data.type) > 0) {
+  if (data.type.typeId === Type.Float) {
     const { values, length } = data;
     if (values instanceof Float64Array) return values.subarray(0, length);
-    return Float64Array.from((values as Float32Array).subarray(0, length));
+    return Float64Array.from(floats(data, target, path));
   }
   if (data.type.typeId === Type.Int && !(data.values instanceof BigInt64Array || data.values instanceof BigUint64Array))
     return Float64Array.from((data.values as Int32Array).subarray(0, data.length));
@@ -87,39 +126,6 @@ export function days(data: Data, target: TypeDescription, path: string): Int32Ar
     }
     return day;
   });
-}
-
-export function decimals(
-  data: Data,
-  target: TypeDescription,
-  path: string,
-  validity: Uint8Array | undefined,
-): ColumnVector {
-  expect(data, target, path, Type.Decimal);
-  const { precision = 38, scale = 0 } = target;
-  const type = data.type as unknown as { precision: number; scale: number; bitWidth: number };
-  const isWhole = type.scale <= scale && type.precision - type.scale <= precision - scale;
-  if (type.bitWidth !== 128 || !isWhole) throw mismatch(data, target, path);
-  const { length } = data;
-  const given = data.values as Uint32Array;
-  let words = alignedWords(given, length);
-  if (type.scale < scale) {
-    const factor = 10n ** BigInt(scale - type.scale);
-    const scaled = new BigInt64Array(2 * length);
-    for (let row = 0; row < length; row++) {
-      const value = ((words[2 * row + 1] << 64n) | BigInt.asUintN(64, words[2 * row])) * factor;
-      scaled[2 * row] = BigInt.asIntN(64, value);
-      scaled[2 * row + 1] = BigInt.asIntN(64, value >> 64n);
-    }
-    words = scaled;
-  }
-  return { kind: 'decimal', length, validity, precision, scale, words };
-}
-
-export function alignedWords(values: Uint32Array, length: number): BigInt64Array {
-  if (values.byteOffset % 8 === 0) return new BigInt64Array(values.buffer, values.byteOffset, length * 2);
-  const copy = values.slice(0, length * 4);
-  return new BigInt64Array(copy.buffer, 0, length * 2);
 }
 
 export function timestamps(

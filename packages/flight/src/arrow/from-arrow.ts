@@ -11,8 +11,9 @@ import {
 } from '@skep/orc';
 import { type Data, type RecordBatch, Type } from 'apache-arrow';
 import { checkBuffers, checkOffsets, expect, isValid, mismatch, validityOf } from './arrow-data.js';
+import { decimals } from './decimals.js';
 import { ArrowMappingError } from './errors.js';
-import { days, decimals, doubles, floats, integers, longs, timestamps, unpackBits } from './fixed-width.js';
+import { days, doubles, floats, integers, longs, timestamps, unpackBits } from './fixed-width.js';
 
 /**
  * A record batch's columns as vectors of a struct type: matched by name without regard to case, in the type's order. Arrow's

@@ -1,13 +1,18 @@
-import { parseType, type StructVector, vectorOf, vectorValue } from '@skep/orc';
+import { decimalUnscaled, parseType, type StructVector, vectorOf, vectorValue } from '@skep/orc';
 import {
   type Data,
+  type DataType,
+  Decimal,
   Dictionary,
   Field,
+  Float16,
   Int32,
   List,
+  makeData,
   makeVector,
   Table,
   tableFromArrays,
+  Uint64,
   Utf8,
   vectorFromArray,
 } from 'apache-arrow';
@@ -110,6 +115,37 @@ describe('Arrow data of others', () => {
   ])('%s is refused by name', (_, values, type, message) => {
     const batch = batchOf(new Table({ a: makeVector(values) }));
     expect(() => fromRecordBatch(batch, parseType(type))).toThrow(message);
+  });
+
+  it('decimals of other widths, integers as decimals, decimals as integers, half floats', () => {
+    const read = (type: DataType, values: ArrayLike<number | bigint>, target: string) => {
+      const data = makeData({ type, length: 2, nullCount: 0, data: values } as never) as Data;
+      const vector = toVector(data, parseType(target), 'a');
+      return [0, 1].map((row) =>
+        String(vector.kind === 'decimal' ? decimalUnscaled(vector, row) : vectorValue(vector, row)),
+      );
+    };
+    const words = (...values: bigint[]) => new Uint32Array(BigInt64Array.from(values).buffer);
+    const minus = -1n;
+    const wide = words(15n, 0n, 0n, 0n, -15n, minus, minus, minus);
+    const numbers = ['1500', '-1500'];
+    expect(read(new Decimal(1, 5, 32), new Uint32Array(Int32Array.of(15, -15).buffer), 'decimal(10,3)')).toEqual(
+      numbers,
+    );
+    expect(read(new Decimal(1, 9, 64), words(15n, -15n), 'decimal(20,3)')).toEqual(numbers);
+    expect(read(new Decimal(1, 30, 256), wide, 'decimal(38,3)')).toEqual(numbers);
+    expect(() => read(new Decimal(1, 30, 256), words(1n, 0n, 1n, 0n, 0n, 0n, 0n, 0n), 'decimal(38,1)')).toThrow(
+      'column a, row 0',
+    );
+    const large = BigUint64Array.of(2n ** 64n - 1n, 7n);
+    expect(read(new Uint64(), large, 'decimal(20,0)')).toEqual(['18446744073709551615', '7']);
+    expect(() => read(new Uint64(), large, 'bigint')).toThrow('18446744073709551615 is no bigint');
+    expect(read(new Decimal(0, 20, 128), words(300n, 0n, -7n, minus), 'int')).toEqual(['300', '-7']);
+    expect(() => read(new Decimal(0, 38, 128), words(0n, 1n, 0n, 0n), 'bigint')).toThrow(
+      '18446744073709551616 is no bigint',
+    );
+    expect(read(new Float16(), Uint16Array.of(0x3e00, 0x8001), 'double')).toEqual(['1.5', String(-(2 ** -24))]);
+    expect(read(new Float16(), Uint16Array.of(0xfc00, 0x7e00), 'float')).toEqual(['-Infinity', 'NaN']);
   });
 
   it('that is no Arrow data is one typed error', async () => {

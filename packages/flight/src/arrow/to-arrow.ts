@@ -1,4 +1,4 @@
-import { type ColumnVector, countSet, getBit, type StructVector } from '@skep/orc';
+import { type BytesVector, type ColumnVector, countSet, getBit, type StructVector } from '@skep/orc';
 import {
   type Data,
   type DataType,
@@ -50,8 +50,11 @@ function toData({ type }: Field, vector: ColumnVector, path: string): Data {
     case 'float':
     case 'double':
       return make({ data: vector.values.subarray(0, length) });
+    case 'char': {
+      const { offsets, bytes } = withoutBlanks(vector);
+      return make({ valueOffsets: offsets.subarray(0, length + 1), data: bytes });
+    }
     case 'string':
-    case 'char':
     case 'varchar':
     case 'binary':
       return make({ valueOffsets: vector.offsets.subarray(0, length + 1), data: vector.bytes });
@@ -99,6 +102,28 @@ function toData({ type }: Field, vector: ColumnVector, path: string): Data {
       return makeData({ type, length, nullCount: 0, typeIds: tags, valueOffsets, children } as never) as Data;
     }
   }
+}
+
+const BLANK = 32;
+
+/** Files may have a char with or without the blanks at its end; clients get it without. */
+function withoutBlanks({ offsets, bytes, length }: BytesVector): Pick<BytesVector, 'offsets' | 'bytes'> {
+  const endOf = (row: number): number => {
+    let end = offsets[row + 1];
+    while (end > offsets[row] && bytes[end - 1] === BLANK) end--;
+    return end;
+  };
+  let isClean = true;
+  for (let row = 0; row < length && isClean; row++) isClean = endOf(row) === offsets[row + 1];
+  if (isClean) return { offsets, bytes };
+  const ends = new Int32Array(length + 1);
+  const kept = new Uint8Array(offsets[length] - offsets[0]);
+  for (let row = 0; row < length; row++) {
+    const value = bytes.subarray(offsets[row], endOf(row));
+    kept.set(value, ends[row]);
+    ends[row + 1] = ends[row] + value.length;
+  }
+  return { offsets: ends, bytes: kept };
 }
 
 function timestampData(

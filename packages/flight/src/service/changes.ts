@@ -49,16 +49,28 @@ export function changeColumns(schema: Schema, operationColumn: string): ChangeCo
   return { operation, rowId, names: new Set([operationColumn, ...(whole >= 0 ? [ROW_ID] : ROW_ID_FIELDS)]) };
 }
 
+/** The columns that rows have, those of the table that they lack, and the partition columns among them. */
+export interface ChangedColumns {
+  readonly columns: readonly IncomingColumn[];
+  readonly missing: readonly string[];
+  readonly keys: readonly string[];
+}
+
 /** A batch's events: deletes and updates take a row away, updates and inserts bring one. */
 export function changesOf(
   batch: RecordBatch,
   { operation, rowId }: ChangeColumns,
-  columns: readonly IncomingColumn[],
-  dynamicKeys: readonly string[],
+  { columns, missing, keys: dynamicKeys }: ChangedColumns,
 ): RowChanges {
   const operations = operationsOf(batch.data.children[operation], batch.schema.fields[operation].name);
   const rowsWith = (...wanted: readonly Operation[]) =>
     Int32Array.from([...operations.keys()].filter((row) => wanted.includes(operations[row])));
+  if (missing.length > 0 && operations.includes('update')) {
+    const why = `an update brings the whole row, and these have no ${missing.join(', ')}`;
+    throw new BadRequestError(`${why}: read all columns with row__id, and send them back`);
+  }
+  if (columns.length === 0 && operations.includes('insert'))
+    throw new BadRequestError('the rows to insert have no column');
   const rows = incomingRows(batch, columns);
   const removed = rowsWith('update', 'delete');
   const added = rowsWith('insert', 'update');

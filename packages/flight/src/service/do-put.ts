@@ -6,7 +6,7 @@ import { changeColumns, changesOf } from './changes.js';
 import type { Caller, DataSource, RowChanges, WriteReport, WriteRequest } from './data-source.js';
 import { parseWriteDescriptor } from './descriptor.js';
 import { BadRequestError } from './errors.js';
-import { givenOf, incomingColumns, incomingRows } from './incoming.js';
+import { givenOf, incomingColumns, incomingRows, missingColumns } from './incoming.js';
 import { jsonBytes } from './json.js';
 import type { StreamTotals } from './stream-totals.js';
 
@@ -46,15 +46,17 @@ export async function* doPut(
     const changed = changeColumns(schema, target.operationColumn);
     const columns = incomingColumns(schema, shape, changed.names);
     const full: WriteRequest = { ...request, given: givenOf(columns) };
+    const missing = missingColumns(columns, shape);
     const data = new Set(columns.map(({ name }) => name));
     const keys = shape.partitionColumns.filter((name) => !(name in target.partition) && data.has(name));
     const changes = async function* changes(): AsyncGenerator<RowChanges> {
-      for await (const batch of counted()) yield changesOf(batch, changed, columns, keys);
+      for await (const batch of counted()) yield changesOf(batch, changed, { columns, missing, keys });
     };
     report = await source.change(full, changes(), caller);
   } else {
     if (target.validTxns !== undefined) throw new BadRequestError('snapshot is for mode mutate only');
     const columns = incomingColumns(schema, shape, new Set());
+    if (columns.length === 0) throw new BadRequestError('the rows have no column');
     const full: WriteRequest = { ...request, given: givenOf(columns) };
     const converted = async function* converted(): AsyncGenerator<StructVector> {
       for await (const batch of counted()) yield incomingRows(batch, columns);

@@ -1,7 +1,16 @@
 import { type ColumnVector, concatVectors, isNull, type StructVector } from '@skep/orc';
 import { type Constraint, Constraint_Kind } from '@skep/rpc';
 import type { Position, Query, TableReference } from '../parse/ast.js';
-import { type AnalyzedQuery, analyzeQuery, parseTypeName, type ScanRequest, sameType } from '../query.js';
+import {
+  type AnalyzedQuery,
+  analyzeQuery,
+  castColumns,
+  type HiveType,
+  parseTypeName,
+  type ScanRequest,
+  sameType,
+  typeName,
+} from '../query.js';
 import { columnRef, identifier, item, selectQuery, subquery } from './ast-builders.js';
 import type { SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
@@ -113,10 +122,18 @@ async function convert(
   columns: readonly number[],
 ): Promise<Conversion> {
   const from: TableReference = { kind: 'table', table: { name: identifier(SOURCE, position), position }, position };
+  // CAST makes NULL of nested values, by Hive's rule; here their elements and fields are converted.
+  const nested = new Map(
+    shape.written.flatMap(({ name, type }) => {
+      const from = given.find((column) => column.name === name);
+      return from !== undefined && isNested(type) ? [[name, nestedPair(name, from.type, type)] as const] : [];
+    }),
+  );
+  const written = shape.written.map((column) => ({ ...column, type: nested.get(column.name)?.from ?? column.type }));
   const items = given.map(({ name }) => item(columnRef([SOURCE, name], position), name));
   const source: Query = selectQuery(items, from, undefined, position);
   const names = shape.written.map(({ name }) => name);
-  const { query, checks } = withConstraintColumns(shape.table, insertQuery(shape, source), names);
+  const { query, checks } = withConstraintColumns(shape.table, insertQuery({ ...shape, written }, source), names);
   const tests = checks.map((constraint, i) => ({ constraint, name: `_check${i}` }));
   const kept = tests.filter(({ constraint }) => constraint.kind !== Constraint_Kind.KIND_NOT_NULL);
   const wanted = [...columns.map((at) => names[at]), ...kept.map(({ name }) => name)];
@@ -139,7 +156,36 @@ async function convert(
     now: context.services.clock.now(),
     user: context.services.identity.user,
   });
-  return { analyzed, columns, checks: kept.map(({ constraint }) => constraint) };
+  const types = wanted.map((name) => nested.get(name)?.to);
+  return { analyzed: castColumns(analyzed, types), columns, checks: kept.map(({ constraint }) => constraint) };
+}
+
+const isNested = (type: string): boolean => /^(array|map|struct|uniontype)</i.test(type);
+
+/** Both types of a column, where the second can take values of the first: nested alike, with fields of the same names. */
+function nestedPair(name: string, from: string, to: string): { readonly from: string; readonly to: HiveType } {
+  const [source, target] = [parseTypeName(from), parseTypeName(to)];
+  if (isAlike(source, target)) return { from, to: target };
+  throw new SemanticError(10044, `Cannot convert column ${name} from ${typeName(source)} to ${typeName(target)}.`);
+}
+
+function isAlike(from: HiveType, to: HiveType): boolean {
+  switch (to.kind) {
+    case 'array':
+      return from.kind === 'array' && isAlike(from.element, to.element);
+    case 'map':
+      return from.kind === 'map' && isAlike(from.key, to.key) && isAlike(from.value, to.value);
+    case 'struct':
+      return (
+        from.kind === 'struct' &&
+        from.fields.length === to.fields.length &&
+        from.fields.every(({ name, type }, i) => name === to.fields[i].name && isAlike(type, to.fields[i].type))
+      );
+    case 'uniontype':
+      return sameType(from, to);
+    default:
+      return !['array', 'map', 'struct', 'uniontype'].includes(from.kind);
+  }
 }
 
 /** The columns that rows give, as those of the table; refused are others, and ones given twice. */

@@ -1,6 +1,7 @@
 import { type Constraint, Constraint_Kind, type FieldSchema, type Table } from '@skep/rpc';
 import type { Expression, InsertTable, OrderItem, Position, Query, Values } from '../parse/ast.js';
 import { parseExpression, parseTypeText } from '../parse/index.js';
+import { parseTypeName, sameType } from '../query.js';
 import { castTo, columnRef, item, selectQuery, subquery } from './ast-builders.js';
 import { SemanticError } from './errors.js';
 import { partitionValues, specText } from './partitions.js';
@@ -97,17 +98,20 @@ export function checkColumnCount(shape: InsertShape, target: InsertTable, count:
   );
 }
 
-/** A NULL without a type is no array, map or struct (10044). */
-export function refuseNestedNull(
+/** Arrays, maps and structs are not converted: not even a NULL without a type is one (10044). */
+export function refuseOtherNested(
   shape: InsertShape,
   target: InsertTable,
   columns: readonly { readonly type: string }[],
 ): void {
-  const at = shape.given.findIndex(({ type }, i) => columns[i].type === 'void' && /^(array|map|struct)</.test(type));
+  const at = shape.given.findIndex(
+    ({ type }, i) =>
+      /^(array|map|struct)</.test(type) && !sameType(parseTypeName(columns[i].type), parseTypeName(type)),
+  );
   if (at < 0) return;
   throw new SemanticError(
     10044,
-    `Line ${target.table.position.line}:${target.table.position.column} Cannot insert into target table because column number/types are different '${shape.table.name}': Cannot convert column ${at} from void to ${shape.given[at].type}.`,
+    `Line ${target.table.position.line}:${target.table.position.column} Cannot insert into target table because column number/types are different '${shape.table.name}': Cannot convert column ${at} from ${columns[at].type} to ${shape.given[at].type}.`,
     { position: target.table.position },
   );
 }

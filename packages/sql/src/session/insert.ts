@@ -19,7 +19,7 @@ import {
   type InsertShape,
   insertQuery,
   insertShape,
-  refuseNestedNull,
+  refuseOtherNested,
   resolveDefaults,
   withConstraintColumns,
 } from './insert-query.js';
@@ -191,7 +191,7 @@ async function prepareInsert(
   // Analysed by itself first: its columns are counted, and its errors speak of the user's own text.
   const counted = await analyzeInSession(context, source, text);
   checkColumnCount(shape, target, counted.columns.length);
-  refuseNestedNull(shape, target, counted.columns);
+  refuseOtherNested(shape, target, counted.columns);
   const { query: rows, checks } = withConstraintColumns(
     table,
     insertQuery(shape, source),
