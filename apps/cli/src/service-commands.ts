@@ -50,6 +50,7 @@ export function addServiceCommands(program: Command, io: CliIo): void {
     .command('compactor')
     .description('carry out compactions for a metastore; any number of these on any hosts')
     .option('--metastore <address>', 'HOST:PORT[,HOST:PORT] (or SKEP_METASTORE)')
+    .option('--data <address>', 'skep data where the files are, HOST:PORT[,HOST:PORT] (or SKEP_DATA); default: here')
     .option('--threads <n>', 'compactions at once', '1')
     .option('--pool <name>', 'carry out requests of this pool only')
     .option('--config <file>', 'parameters from a hive-site.xml; may be repeated', list)

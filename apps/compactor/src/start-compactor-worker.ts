@@ -1,6 +1,13 @@
 import { hostname } from 'node:os';
 import { keepSmallFiles } from '@skep/acid';
-import { CompactorMeter, startCompactor } from '@skep/compactor';
+import {
+  COMPACTION_ACTIONS,
+  type CompactionFiles,
+  CompactorMeter,
+  localCompactionFiles,
+  remoteCompactionFiles,
+  startWorkers,
+} from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { type Clock, SkepError, systemClock } from '@skep/core';
 import { compactorConf, connectServices, type ServiceAddresses, takeServerParameters } from '@skep/metastore';
@@ -12,7 +19,9 @@ import { currentAgentInfo } from '@skep/txn-manager';
 export interface CompactorWorkerOptions {
   /** Where the metastore's services are. */
   readonly addresses: Required<ServiceAddresses>;
-  /** How they are reached: TLS, identity. */
+  /** Where the files are: `skep data` there does with them what compactions need. Absent: they are reached from here. */
+  readonly data?: readonly [string, ...string[]];
+  /** How both are reached: TLS, identity. */
   readonly connect?: ConnectOptions;
   readonly conf: Configuration;
   /** Compactions at once. */
@@ -22,6 +31,7 @@ export interface CompactorWorkerOptions {
   readonly user: string;
   readonly version: string;
   readonly clock?: Clock;
+  /** Where no `data` is given. */
   readonly fs?: FileSystem;
   /** What is done, with ids, and what goes wrong. */
   readonly log: Logger;
@@ -35,8 +45,8 @@ export interface CompactorWorker {
 }
 
 /**
- * Workers of a metastore that is elsewhere. Thresholds and time-outs are the metastore's; the files must be reachable
- * under the same names.
+ * Workers of a metastore that is elsewhere. Thresholds and time-outs are the metastore's. The files are worked on where they are,
+ * by a data service, or else must be reachable from here under the same names.
  */
 export async function startCompactorWorker(options: CompactorWorkerOptions): Promise<CompactorWorker> {
   const { conf, threads, pool, user, version, log } = options;
@@ -49,17 +59,19 @@ export async function startCompactorWorker(options: CompactorWorkerOptions): Pro
     throw error;
   }
   const { catalog, txns, locks, compactions } = services;
-  const fs = options.fs ?? localFileSystem();
-  keepSmallFiles(fs);
   const clock = options.clock ?? systemClock;
   const meter = new CompactorMeter(clock);
-  const compactor = startCompactor(
+  const layer = await openFiles(options, clock).catch((error: unknown) => {
+    services.close();
+    throw error;
+  });
+  const compactor = startWorkers(
     {
       catalog,
       txns,
       locks,
       compactions,
-      fs,
+      files: layer.files,
       clock,
       conf: compactorConf(conf),
       user,
@@ -69,13 +81,7 @@ export async function startCompactorWorker(options: CompactorWorkerOptions): Pro
       log,
       meter,
     },
-    {
-      background: true,
-      workers: pool === '' ? threads : 0,
-      pools: pool === '' ? {} : { [pool]: threads },
-      initiator: false,
-      cleaner: false,
-    },
+    { workers: pool === '' ? threads : 0, pools: pool === '' ? {} : { [pool]: threads } },
   );
   return {
     figures: [meter],
@@ -87,8 +93,52 @@ export async function startCompactorWorker(options: CompactorWorkerOptions): Pro
         if (!(error instanceof SkepError && error.kind === 'unavailable')) throw error;
         log.warn({ error }, `compactor: ${error.message}`);
       } finally {
+        layer.close();
         services.close();
       }
     },
   };
+}
+
+interface OpenedFiles {
+  readonly files: CompactionFiles;
+  close(): void;
+}
+
+/** What is there is no `skep data`, or an older one. */
+class NoDataServiceError extends SkepError {
+  constructor(where: string, missing: readonly string[], cause?: unknown) {
+    const message = `${where} is no data service that compactions can use: it has no ${missing.join(', ')}`;
+    super('NO_DATA_SERVICE', 'invalid', message, { cause });
+  }
+}
+
+/** Long enough for a service that is being started together with this one. */
+const FIRST_CHECK_MS = 5_000;
+
+/** A data service that is not there now may come: requests wait meanwhile. One that cannot do it never will. */
+async function openFiles(
+  { data, connect, fs = localFileSystem(), log }: CompactorWorkerOptions,
+  clock: Clock,
+): Promise<OpenedFiles> {
+  if (data === undefined) {
+    keepSmallFiles(fs);
+    return { files: localCompactionFiles(fs), close: () => undefined };
+  }
+  const where = data.join(',');
+  const { connectActions } = await import('@skep/flight');
+  const { act, list, close } = connectActions(data, { ...connect, clock });
+  try {
+    const known = await list({ deadlineMs: FIRST_CHECK_MS });
+    const missing = COMPACTION_ACTIONS.filter((action) => !known.includes(action));
+    if (missing.length > 0) throw new NoDataServiceError(where, missing);
+  } catch (error) {
+    if (!(error instanceof SkepError && error.kind === 'unavailable')) {
+      close();
+      const isOther = error instanceof SkepError && error.code === 'UNIMPLEMENTED';
+      throw isOther ? new NoDataServiceError(where, COMPACTION_ACTIONS, error) : error;
+    }
+    log.warn({ data: where, error }, `the data service at ${where} does not answer: compactions wait until it does`);
+  }
+  return { files: remoteCompactionFiles(act, where, clock), close };
 }

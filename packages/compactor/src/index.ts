@@ -13,6 +13,7 @@ export type { CompactHow, CompactionFiles } from './files/compaction-files.js';
 export {
   type Act,
   type ActionCaller,
+  COMPACTION_ACTIONS,
   type CompactionAction,
   compactionActions,
   remoteCompactionFiles,

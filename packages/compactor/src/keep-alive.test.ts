@@ -5,7 +5,7 @@ import { keepAlive } from './keep-alive.js';
 
 let w: World;
 beforeEach(async () => {
-  w = await World.open({ clock: systemClock, conf: { txnTimeoutMs: 1 } });
+  w = await World.open({ clock: systemClock, conf: { txnTimeoutMs: 3000 } });
 });
 afterEach(() => w.close());
 
@@ -51,4 +51,16 @@ it('ends with the caller’s signal, and sends nothing after it was stopped', as
   const other = keepAlive(w.services, await w.open(), stop.signal);
   expect(other.signal.reason).toBe('after');
   other.stop();
+});
+
+it('gives the transaction up when no heartbeat got through for as long as it lives', async () => {
+  const txns = override(w.txns, {
+    heartbeatTxns: async () => {
+      throw new RangeError('no answer');
+    },
+  });
+  const alive = keepAlive(w.with({ txns }), await w.open());
+  expect(String(await ended(alive.signal))).toMatch(/has had no heartbeat for \d+ ms: it has timed out/);
+  expect(w.logged.length).toBeGreaterThanOrEqual(3);
+  alive.stop();
 });

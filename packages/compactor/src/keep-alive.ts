@@ -3,8 +3,8 @@ import type { WorkerServices } from './worker-services.js';
 
 /** The compaction's transaction was aborted under it, by a time-out or by ABORT TRANSACTIONS: what it writes is for nobody. */
 class CompactionTxnLostError extends SkepError {
-  constructor(txnId: bigint) {
-    super('COMPACTION_TXN_LOST', 'conflict', `the compaction's transaction ${txnId} is no longer open`);
+  constructor(txnId: bigint, why = 'is no longer open') {
+    super('COMPACTION_TXN_LOST', 'conflict', `the compaction's transaction ${txnId} ${why}`);
   }
 }
 
@@ -14,14 +14,19 @@ export interface KeptAlive {
   stop(): void;
 }
 
-/** Sends heartbeats of a transaction until it is stopped. A failed one is tried again with the next. */
+/**
+ * Sends heartbeats of a transaction until it is stopped. A failed one is tried again with the next; once none got through for
+ * hive.txn.timeout the transaction has timed out, whoever aborted it may have forgotten it, and what is written is for nobody.
+ */
 export function keepAlive(services: WorkerServices, txnId: bigint, outer?: AbortSignal): KeptAlive {
   const work = new AbortController();
   const beats = new AbortController();
   const end = () => work.abort(outer?.reason);
   if (outer?.aborted) end();
   outer?.addEventListener('abort', end, { once: true });
-  const everyMs = Math.max(1000, services.conf.txnTimeoutMs / 4);
+  const { clock, conf, log } = services;
+  const everyMs = Math.max(1000, conf.txnTimeoutMs / 4);
+  let heardMs = clock.now();
   const beat = async (): Promise<void> => {
     for (;;) {
       await idle(everyMs, beats.signal);
@@ -32,9 +37,15 @@ export function keepAlive(services: WorkerServices, txnId: bigint, outer?: Abort
           work.abort(new CompactionTxnLostError(txnId));
           return;
         }
+        heardMs = clock.now();
       } catch (error) {
-        if (!beats.signal.aborted)
-          services.log.warn({ txnId, error }, `heartbeat of transaction ${txnId} failed: ${String(error)}`);
+        if (beats.signal.aborted) return;
+        log.warn({ txnId, error }, `heartbeat of transaction ${txnId} failed: ${String(error)}`);
+        const silentMs = clock.now() - heardMs;
+        if (silentMs >= conf.txnTimeoutMs) {
+          work.abort(new CompactionTxnLostError(txnId, `has had no heartbeat for ${silentMs} ms: it has timed out`));
+          return;
+        }
       }
     }
   };

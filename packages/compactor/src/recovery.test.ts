@@ -18,9 +18,10 @@ import { Worker } from './worker.js';
 
 let w: World;
 let alive = true;
+const DEAD = 'skep:4711:1';
 beforeEach(async () => {
   alive = true;
-  w = await World.open({ isAlive: () => alive });
+  w = await World.open({ isAlive: (agentInfo) => alive || agentInfo !== DEAD });
   await w.createTable();
   for (const a of [1, 2, 3]) await w.insert([[a, 'x']]);
   await w.compact(MAJOR);
@@ -247,7 +248,7 @@ describe('a Worker that is killed', () => {
   /** It has taken the request, written half a base, and is gone. */
   async function die(): Promise<void> {
     await w.compactions.findNextCompact({ workerId: 'here-4711', workerVersion: '', poolName: '' });
-    const txnId = await w.open(TxnType.TXN_TYPE_COMPACTION, 'skep:4711:1');
+    const txnId = await w.open(TxnType.TXN_TYPE_COMPACTION, DEAD);
     await w.compactions.updateCompactorState({ id: 1n, txnId, highestWriteId: 3n });
     const resource = { database: 'default', table: 't' };
     const operation = DataOperation.DATA_OPERATION_COMPACT;

@@ -1,3 +1,4 @@
+export { parseAddress } from './address.js';
 export {
   type AnyServiceDefinition,
   bindService,

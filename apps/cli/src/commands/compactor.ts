@@ -1,5 +1,6 @@
 import { startCompactorWorker } from '@skep/compactor-worker';
 import type { Configuration } from '@skep/config';
+import { parseAddress } from '@skep/rpc';
 import type { Logger } from '@skep/telemetry/log';
 import { type Environment, userName } from '../configuration.js';
 import { UsageError } from '../error-line.js';
@@ -10,6 +11,7 @@ import { type ClientFlags, connectOptions, quietGrpc, withUser } from './client-
 import { asked, countOf, type LogFlags, serviceLogger, servingConfiguration, startMetrics } from './serving.js';
 
 export interface CompactorFlags extends ClientFlags, LogFlags {
+  readonly data?: string;
   readonly threads: string;
   readonly pool?: string;
   readonly metrics?: string;
@@ -26,11 +28,12 @@ export async function runCompactor(io: CliIo, flags: CompactorFlags): Promise<vo
   if (metastore === undefined)
     throw new UsageError('--metastore HOST:PORT (or SKEP_METASTORE) says whose requests to carry out');
   const threads = countOf('--threads', flags.threads, 1);
+  const data = dataAddresses(flags.data ?? (env.SKEP_DATA || undefined));
   const logger = serviceLogger(io, 'compactor', flags);
   for (const note of notes) logger.warn({}, note);
   const metrics = flags.metrics === undefined ? undefined : await startMetrics(flags.metrics, logger);
   try {
-    await serveCompactions(io, { flags, env, conf, metastore, threads, logger, metrics });
+    await serveCompactions(io, { flags, env, conf, metastore, data, threads, logger, metrics });
   } finally {
     await metrics?.close();
   }
@@ -41,16 +44,18 @@ interface Serving {
   readonly env: Environment;
   readonly conf: Configuration;
   readonly metastore: MetastoreAddress;
+  readonly data: readonly [string, ...string[]] | undefined;
   readonly threads: number;
   readonly logger: Logger;
   readonly metrics: Awaited<ReturnType<typeof startMetrics>> | undefined;
 }
 
 async function serveCompactions(io: CliIo, serving: Serving): Promise<void> {
-  const { flags, env, conf, metastore, threads, logger, metrics } = serving;
+  const { flags, env, conf, metastore, data, threads, logger, metrics } = serving;
   const worker = await reaching(metastore.text, () =>
     startCompactorWorker({
       addresses: metastore.addresses,
+      ...(data === undefined ? {} : { data }),
       connect: connectOptions(flags, env),
       conf,
       threads,
@@ -64,9 +69,18 @@ async function serveCompactions(io: CliIo, serving: Serving): Promise<void> {
   const ended = asked(io);
   const figures = metrics === undefined ? '' : `, metrics on ${metrics.address}`;
   const pool = flags.pool === undefined ? '' : `, pool ${flags.pool}`;
-  io.stdout.write(`skep compactor ready: ${threads} thread(s)${pool}, metastore ${metastore.text}${figures}\n`);
-  logger.info({ threads, pool: flags.pool, metastore: metastore.text, metrics: metrics?.address }, 'ready');
+  const files = data === undefined ? '' : `, files at ${data.join(',')}`;
+  io.stdout.write(`skep compactor ready: ${threads} thread(s)${pool}, metastore ${metastore.text}${files}${figures}\n`);
+  logger.info({ threads, pool: flags.pool, metastore: metastore.text, data, metrics: metrics?.address }, 'ready');
   await ended;
   logger.info({}, 'ending');
   await worker.stop();
+}
+
+/** HOST:PORT, or several with commas. */
+function dataAddresses(text: string | undefined): readonly [string, ...string[]] | undefined {
+  if (text === undefined) return undefined;
+  const [first, ...more] = text.split(',').map((address) => address.trim());
+  for (const address of [first, ...more]) parseAddress(address);
+  return [first, ...more];
 }

@@ -17,6 +17,8 @@ import type { CompactHow, CompactionFiles } from './compaction-files.js';
 const OWNER = 'folder-owner';
 const COMPACT = 'compact-folder';
 const DISCARD = 'discard-compaction';
+/** What a service must have to be `remoteCompactionFiles`. */
+export const COMPACTION_ACTIONS: readonly string[] = [OWNER, COMPACT, DISCARD];
 
 /** How often the service says that it is at it, and how long without a word it is waited for. */
 const PROGRESS_MS = 5_000;

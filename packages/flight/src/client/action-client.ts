@@ -5,8 +5,8 @@ import { FlightServiceService } from '../gen/flight.js';
 export interface ActionClient {
   /** The bodies of the Results, as they come. Ending the iteration ends the call. */
   act(type: string, body: Uint8Array, options?: CallOptions): AsyncIterable<Uint8Array>;
-  /** Whether it answers and says that it serves. */
-  check(options?: CallOptions): Promise<void>;
+  /** Names of the actions that it has. */
+  list(options?: CallOptions): Promise<string[]>;
   close(): void;
 }
 
@@ -15,8 +15,8 @@ export function connectActions(
   address: string | readonly [string, ...string[]],
   options: ConnectOptions = {},
 ): ActionClient {
-  const { doAction } = FlightServiceService;
-  const { service, check, close } = connect({ doAction }, address, options);
+  const { doAction, listActions } = FlightServiceService;
+  const { service, close } = connect({ doAction, listActions }, address, options);
   return {
     act(type, body, callOptions) {
       // Asked for now: in whose name is said where the call is made, not where its answers are read.
@@ -25,7 +25,11 @@ export function connectActions(
         for await (const result of results) yield result.body;
       })();
     },
-    check,
+    async list(callOptions) {
+      const names: string[] = [];
+      for await (const { type } of service.listActions({}, callOptions)) names.push(type);
+      return names;
+    },
     close,
   };
 }
