@@ -131,8 +131,11 @@ class Joined {
 
 /** One block as a chunk: compressed, or the original bytes where that does not make them fewer (Java: OutStream). */
 export function compressChunk(block: Uint8Array, codec: Codec): Uint8Array {
+  return chunkOf(block, codec.compress(block));
+}
+
+export function chunkOf(block: Uint8Array, compressed: Uint8Array): Uint8Array {
   if (block.length > LARGEST_CHUNK) throw new RangeError(`a chunk of ${block.length} bytes`);
-  const compressed = codec.compress(block);
   const original = compressed.length >= block.length;
   const body = original ? block : compressed;
   const chunk = new Uint8Array(CHUNK_HEADER_BYTES + body.length);

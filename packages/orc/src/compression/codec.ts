@@ -10,4 +10,8 @@ export interface Codec {
    */
   decompress(chunk: Uint8Array, maximumLength: number): Uint8Array;
   compress(block: Uint8Array): Uint8Array;
+  /** As compress, on another thread. */
+  compressLater?(block: Uint8Array): Promise<Uint8Array>;
+  /** The same format, made faster without looking for repetitions: for what has none, such as hashes and noise. */
+  readonly withoutMatches?: Codec;
 }

@@ -1,4 +1,5 @@
-import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, deflateRaw, deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { Encoder } from '@toondepauw/node-zstd';
 import { compressSync as lz4Compress } from 'lz4-napi';
 import { compressSync as snappyCompress } from 'snappy';
@@ -12,9 +13,17 @@ import { withContentSize } from './zstd/frame.js';
 /** Java's CompressionCodec.Modifier: how hard the compressor tries. */
 export type CompressionStrategy = 'speed' | 'compression';
 
+const deflateLater = promisify<Uint8Array, ZlibOptions, Buffer>(deflateRaw);
+
 /** zlib chunks are raw deflate (RFC 1951). Java's levels: 1 for speed, the default 6 for compression. */
 function zlibCodec(strategy: CompressionStrategy): Codec {
-  const level = strategy === 'speed' ? constants.Z_BEST_SPEED : constants.Z_DEFAULT_COMPRESSION;
+  if (strategy === 'compression') return deflateCodec({ level: constants.Z_DEFAULT_COMPRESSION });
+  const level = constants.Z_BEST_SPEED;
+  return { ...deflateCodec({ level }), withoutMatches: deflateCodec({ level, strategy: constants.Z_HUFFMAN_ONLY }) };
+}
+
+function deflateCodec(options: ZlibOptions): Codec {
+  const of = (block: Uint8Array) => ({ ...options, chunkSize: Math.max(64, block.length) });
   return {
     kind: 'zlib',
     decompress(chunk, maximumLength) {
@@ -22,7 +31,8 @@ function zlibCodec(strategy: CompressionStrategy): Codec {
       const chunkSize = Math.max(64, Math.min(maximumLength, Math.max(4096, chunk.length * 8)));
       return inflateRawSync(chunk, { maxOutputLength: maximumLength, chunkSize });
     },
-    compress: (block) => deflateRawSync(block, { level, chunkSize: Math.max(64, block.length) }),
+    compress: (block) => deflateRawSync(block, of(block)),
+    compressLater: (block) => deflateLater(block, of(block)),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Codec, CompressionKind } from '../compression/codec.js';
 import { type CompressionStrategy, codecOf } from '../compression/codecs.js';
 import type { TypeDescription } from '../type-description.js';
 import type { ColumnVector } from '../vector.js';
+import { ChunksLater } from './chunks-later.js';
 import { InvalidWriteError } from './errors.js';
 
 /** A stripe about to be written (Java: OrcFile.WriterCallback.preStripeWrite). */
@@ -48,6 +49,8 @@ export interface OrcWriterOptions {
   readonly writerTimezone?: string;
   /** false (orc.proleptic.gregorian): dates before 1582-10-15 are written in the hybrid calendar, as Hive does. */
   readonly prolepticGregorian?: boolean;
+  /** Compresses zlib's large chunks on other threads (libuv's) meanwhile; the file is the same. */
+  readonly compressLater?: boolean;
   readonly userMetadata?: ReadonlyMap<string, Uint8Array>;
   /** Of the footer; skep's. */
   readonly softwareVersion?: string;
@@ -61,6 +64,7 @@ export interface WriterSettings {
   readonly compression: Exclude<CompressionKind, 'lzo'>;
   readonly codec: Codec | undefined;
   readonly blockBytes: number;
+  readonly later: ChunksLater | undefined;
   readonly stripeSizeBytes: number;
   readonly rowIndexStride: number;
   readonly bloomFilterIds: ReadonlySet<number>;
@@ -98,6 +102,7 @@ export function resolveOptions(schema: TypeDescription, options: OrcWriterOption
     blockBytes: options.enforceCompressionBlockSize
       ? asked
       : Math.min(asked, estimatedBlockBytes(stripeSizeBytes, schema.maximumId + 1)),
+    later: options.compressLater ? new ChunksLater() : undefined,
     stripeSizeBytes,
     rowIndexStride: stride,
     bloomFilterIds: stride === 0 ? new Set() : columnIds(schema, options.bloomFilterColumns ?? []),

@@ -120,8 +120,14 @@ export class OrcWriter {
       this.lastRoot = root;
       this.lastRow = at - 1;
       if (rowIndexStride > 0 && this.rowsInGroup === rowIndexStride) this.endRowGroup();
-      const bytes = this.stripeBytes();
+      let bytes = this.stripeBytes();
+      if (bytes >= this.targetStripeBytes && this.settings.later !== undefined) {
+        // Chunks on their way count as if nothing could be compressed.
+        await this.settings.later.settle();
+        bytes = this.stripeBytes();
+      }
       if (bytes >= this.targetStripeBytes) await this.flushStripe();
+      await this.settings.later?.bound();
       await this.letBuffersGo(bytes);
     }
   }
@@ -169,6 +175,8 @@ export class OrcWriter {
         lastRow: this.lastRow,
       });
     }
+    for (const column of this.columns) column.endStripe();
+    await this.settings.later?.settle();
     const finished = this.columns.map((column) => column.finishStripe());
     await this.writeStripe(finished);
     this.rowsInStripe = 0;

@@ -1,3 +1,4 @@
+import { BugError } from '@skep/core';
 import { BloomFilter } from '../../encoding/bloom-filter.js';
 import { BooleanRleEncoder } from '../../encoding/boolean-rle.js';
 import {
@@ -57,6 +58,8 @@ export abstract class ColumnWriter<S extends Statistics = Statistics> {
   private readonly present: BooleanRleEncoder;
   private hasNulls = false;
   private groups: RowGroup[] = [];
+  /** Of the stripe between endStripe and finishStripe. */
+  private ended: { readonly encoding: ColumnEncoding; readonly streams: [Stream_Kind, OutStream][] } | undefined;
 
   constructor(
     readonly type: TypeDescription,
@@ -144,16 +147,29 @@ export abstract class ColumnWriter<S extends Statistics = Statistics> {
     this.statistics = this.createStatistics();
   }
 
-  /** Ends the stripe; the writer is then ready for the next. PRESENT is left out when nothing was NULL. */
-  finishStripe(): FinishedColumn {
+  /** Ends the encoders: what is left of the streams is compressed, here or on other threads. */
+  endStripe(): void {
     const encoding = this.encoding();
-    const streams: FinishedStream[] = [];
     this.present.flush();
-    const present = this.presentStream.finish();
-    if (this.hasNulls) streams.push({ kind: Stream_Kind.PRESENT, column: this.type.id, ...present });
-    for (const [kind, stream] of this.finishStreams()) {
-      streams.push({ kind, column: this.type.id, ...stream.finish() });
-    }
+    const streams = this.finishStreams();
+    this.presentStream.end();
+    if (this.hasNulls) streams.push([Stream_Kind.PRESENT, this.presentStream]);
+    for (const [, stream] of streams) stream.end();
+    this.ended = { encoding, streams };
+  }
+
+  /** The stripe, once all chunks are there; the writer is then ready for the next. PRESENT is left out when nothing was NULL. */
+  finishStripe(): FinishedColumn {
+    const { ended } = this;
+    if (ended === undefined) throw new BugError('a stripe is finished before it is ended');
+    this.ended = undefined;
+    const { encoding } = ended;
+    if (!this.hasNulls) this.presentStream.finish();
+    const streams: FinishedStream[] = ended.streams.map(([kind, stream]) => ({
+      kind,
+      column: this.type.id,
+      ...stream.finish(),
+    }));
     streams.sort((a, b) => a.kind - b.kind);
     this.stripeStatistics.bytesOnDisk = streams.reduce((sum, stream) => sum + stream.lengthBytes, 0);
     const finished: FinishedColumn = {
@@ -198,7 +214,8 @@ export abstract class ColumnWriter<S extends Statistics = Statistics> {
   }
 
   protected createStream(): OutStream {
-    return new OutStream(this.settings.codec, this.settings.blockBytes);
+    const { codec, blockBytes, later } = this.settings;
+    return new OutStream(codec, blockBytes, later);
   }
 
   /** Bloom filters hold 64-bit integers of these. */
