@@ -40,7 +40,12 @@ function strongestLocks(rows: readonly string[]): string[] {
     const [resource, type] = lock.split(' -> ');
     strongest.set(resource, Math.max(strongest.get(resource) ?? -1, LOCK_TYPES.indexOf(type)));
   }
-  return [header, ...[...strongest].map(([resource, type]) => `${resource} -> ${LOCK_TYPES[type]}`).sort()];
+  const ofPartitions = [...strongest].filter(([, type]) => type >= LOCK_TYPES.indexOf('EXCL_WRITE'));
+  const isOfNewRows = (resource: string, type: number): boolean =>
+    type <= LOCK_TYPES.indexOf('SHARED_WRITE') &&
+    ofPartitions.some(([other]) => other.startsWith(`${resource}.`) && other.includes('='));
+  const kept = [...strongest].filter(([resource, type]) => !isOfNewRows(resource, type));
+  return [header, ...kept.map(([resource, type]) => `${resource} -> ${LOCK_TYPES[type]}`).sort()];
 }
 
 /** The header, and of the database's rows (and those of DATABASE_N) the columns that do not change from run to run, sorted. */
