@@ -4,20 +4,40 @@ import { openHome } from '../../apps/cli/src/home.js';
 
 /** What the table is made of: changing it makes a new one. */
 export interface Shape {
+  readonly name: string;
   readonly rows: number;
   readonly deltas: number;
-  /** Statements, each of which deletes half a hundredth of the rows, from every delta. */
+  /** Statements that together delete a twentieth of the rows. */
   readonly deletes: number;
+  /** Which rows they delete: some of every delta, or half of the latest tenth of the deltas. */
+  readonly deleted: 'everywhere' | 'recent';
 }
 
-/** Some 100 MB. */
-export const FULL: Shape = { rows: 2_000_000, deltas: 40, deletes: 10 };
+/** Some 80 MB, and 4. */
+export const FULL_ROWS = 2_000_000;
+const SMALL_PART = 20;
+
+/** All shapes, by the rows of the large ones. */
+export function shapesOf(rows: number): Shape[] {
+  const common = { rows, deltas: 40, deletes: 10 };
+  return [
+    { ...common, name: 'recent', deleted: 'recent' },
+    { ...common, name: 'everywhere', deleted: 'everywhere' },
+    { ...common, name: 'small', rows: rows / SMALL_PART, deleted: 'everywhere' },
+  ];
+}
+
+/** The condition of delete number `i`. */
+function deletedBy({ rows, deleted }: Shape, i: number): string {
+  return deleted === 'everywhere' ? `id % 200 = ${i}` : `id >= ${0.9 * rows} and id % 20 = ${i}`;
+}
 
 export const COLUMNS = 'id bigint, x bigint, v string, wide string';
 
 /** The table's folder, made once by statements of skep and kept. Write ids are 1 to deltas + deletes. */
 export async function preparedTable(cache: string, shape: Shape): Promise<string> {
-  const folder = join(cache, `compaction-${shape.rows}-${shape.deltas}-${shape.deletes}`);
+  const suffix = shape.deleted === 'everywhere' ? '' : `-${shape.deleted}`;
+  const folder = join(cache, `compaction-${shape.rows}-${shape.deltas}-${shape.deletes}${suffix}`);
   if (existsSync(folder)) return folder;
   const path = `${folder}.making`;
   rmSync(path, { recursive: true, force: true });
@@ -40,7 +60,7 @@ export async function preparedTable(cache: string, shape: Shape): Promise<string
          from (select posexplode(split(space(${each - 1}), ' ')) as (n, s)) numbers`,
       );
     }
-    for (let i = 0; i < shape.deletes; i++) await run(`delete from t where id % 200 = ${i}`);
+    for (let i = 0; i < shape.deletes; i++) await run(`delete from t where ${deletedBy(shape, i)}`);
     cpSync(join(home.warehouse, 't'), `${path}.t`, { recursive: true });
   } finally {
     await home.close();

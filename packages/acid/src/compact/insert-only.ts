@@ -62,7 +62,8 @@ async function mergeFiles(
       for await (const part of partsOfFile(input, split.file, taken, pending)) {
         signal?.throwIfAborted();
         const name = formatOriginalFileName(bucket);
-        writer ??= new OrcWriter(await folder.createFile(name), schema, orcWriterOptions(orc, 'plain'));
+        const options = { ...orcWriterOptions(orc, 'plain'), compressLater: true };
+        writer ??= new OrcWriter(await folder.createFile(name), schema, options);
         if ('number' in part) {
           await writer.appendStripe(part);
           stripesTaken++;

@@ -22,6 +22,7 @@ export async function newFile(
     input.schema,
     input.orc ?? {},
     role,
+    { compressLater: true },
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ByteSink } from '@skep/core';
-import { nullVector, OrcWriter, type StructVector, type TypeDescription } from '@skep/orc';
+import { nullVector, OrcWriter, type OrcWriterOptions, type StructVector, type TypeDescription } from '@skep/orc';
 import { ACID_FIELDS, acidSchema, OPERATION } from '../read/acid-schema.js';
 import { ACID_KEY_INDEX_KEY, ACID_STATS_KEY, ACID_VERSION_KEY } from '../read/acid-version.js';
 import type { RowKeys } from '../read/row-keys.js';
@@ -23,9 +23,11 @@ export class EventFileWriter {
     private readonly rowSchema: TypeDescription,
     options: OrcFileOptions,
     role: Exclude<FileRole, 'plain'>,
+    more: Pick<OrcWriterOptions, 'compressLater'> = {},
   ) {
     this.orc = new OrcWriter(sink, acidSchema(rowSchema), {
       ...orcWriterOptions(options, role),
+      ...more,
       onStripe: ({ root, lastRow }) => {
         this.keyIndex += keyText(root as StructVector, lastRow);
       },
