@@ -19,7 +19,7 @@ export async function recoverAbandoned(services: WorkerServices): Promise<bigint
       await compactions.finishCompaction({
         ...taken,
         state: CompactionState.COMPACTION_STATE_INITIATED,
-        errorMessage: '',
+        errorMessage: `${workerId} is gone, or was too long silent: its transaction was aborted`,
       });
     } catch (error) {
       // Somebody else has given it back, or ended it, meanwhile.

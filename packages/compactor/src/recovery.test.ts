@@ -7,6 +7,7 @@ import {
   LockType,
   TxnAbortedError,
   TxnType,
+  UnreachableError,
 } from '@skep/rpc';
 import { StorageError } from '@skep/storage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -153,9 +154,28 @@ describe('a lost answer', () => {
     });
     await expect(w.worker(w.with({ txns }))).rejects.toThrow(/connection reset/);
     expect(w.ls()).toEqual(deltas);
-    // Not the request's fault: it waits again.
+    // Not the request's fault: it waits again, and says why.
     expect(await w.states()).toEqual(['1 initiated']);
+    expect((await w.show())[0].errorMessage).toMatch(/^given up by here-\d+: .*connection reset/);
     await expectRecovered();
+    expect((await w.show())[0].errorMessage).toBe('');
+  });
+
+  it('of a table that cannot be looked up waits for the metastore, but not for ever for what is broken', async () => {
+    const catalog = (error: Error) =>
+      w.with({
+        catalog: override(w.services.catalog, {
+          getTable: async () => {
+            throw error;
+          },
+        }),
+      });
+    const gone = new UnreachableError('there:1', 'there:1 cannot be reached');
+    await expect(w.worker(catalog(gone))).rejects.toThrow(/cannot be reached/);
+    expect(await w.states()).toEqual(['1 initiated']);
+    await w.worker(catalog(new RangeError('no such field')));
+    expect(await w.states()).toEqual(['1 failed']);
+    expect((await w.show())[0].errorMessage).toBe('no such field');
   });
 
   it('about everything touches nothing', async () => {

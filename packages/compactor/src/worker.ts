@@ -63,7 +63,8 @@ export class Worker {
       const request = { count: 1, user: runAs, host, agentInfo, type };
       txnId = (await actAs(this.services, runAs, () => txns.openTxns(request))).txnIds[0];
     } catch (error) {
-      return isRefused(error) ? failed(error) : { kind: 'again', reason: error };
+      // What is not only in the way now would fail every time, and keep this Worker from all other requests.
+      return isTransient(error) ? { kind: 'again', reason: error } : failed(error);
     }
     return await actAs(this.services, runAs, () => this.carryOutIn(txnId, runAs, job, signal));
   }
@@ -146,7 +147,7 @@ export class Worker {
         await compactions.finishCompaction({
           ...mine,
           state: CompactionState.COMPACTION_STATE_INITIATED,
-          errorMessage: '',
+          errorMessage: `given up by ${workerId}: ${isStop(outcome.reason) ? 'it was stopped' : messageOf(outcome.reason)}`,
         });
     }
   }
@@ -165,8 +166,12 @@ const FOR_ANOTHER_TIME: ReadonlySet<string> = new Set([
   'CANCELLED',
 ]);
 
-/** This process may not act for that user: trying again would change nothing. */
-const isRefused = (error: unknown): boolean => error instanceof SkepError && error.code === 'ACCESS_DENIED';
+/** The reason of a signal that was aborted without one. */
+const isStop = (reason: unknown): boolean => reason instanceof Error && reason.name === 'AbortError';
+
+/** Of what comes before the work: no transaction can be opened now, or nobody can be asked. */
+const isTransient = (error: unknown): boolean =>
+  isForAnotherTime(error) || (error instanceof SkepError && error.kind === 'unavailable');
 
 const failed = (error: unknown): Outcome => ({
   kind: 'ended',

@@ -210,7 +210,8 @@ export class CompactionQueue implements CompactionService {
   async markCompacted(request: MarkCompactedRequest): Promise<Record<string, never>> {
     await this.update(
       request,
-      `CQ_STATE = 'r', CQ_WORKER_ID = NULL, CQ_NEXT_TXN_ID = ?, CQ_COMMIT_TIME = ?`,
+      // Why it was given up before does not matter any more.
+      `CQ_STATE = 'r', CQ_WORKER_ID = NULL, CQ_ERROR_MESSAGE = NULL, CQ_NEXT_TXN_ID = ?, CQ_COMMIT_TIME = ?`,
       [request.nextTxnId, request.commitTimeMs],
       'w',
     );
@@ -220,7 +221,8 @@ export class CompactionQueue implements CompactionService {
   /** Ends a request; with state INITIATED a Worker gives it up instead, and it waits again. */
   async finishCompaction(request: FinishCompactionRequest): Promise<Record<string, never>> {
     if (request.state === CompactionState.COMPACTION_STATE_INITIATED) {
-      await this.update(request, WAITS_AGAIN, [], 'w');
+      const why = request.errorMessage || null;
+      await this.update(request, `${WAITS_AGAIN}, CQ_ERROR_MESSAGE = COALESCE(?, CQ_ERROR_MESSAGE)`, [why], 'w');
       this.waits.notify();
       return {};
     }
@@ -254,8 +256,9 @@ export class CompactionQueue implements CompactionService {
       for (const row of left) {
         // Unless it has ended, or another Worker has it, meanwhile.
         const { changes } = await tx.run(
-          `UPDATE COMPACTION_QUEUE SET ${WAITS_AGAIN} WHERE CQ_ID = ? AND CQ_STATE = 'w' AND CQ_WORKER_ID = ? AND CQ_START = ?`,
-          [row.CQ_ID, row.CQ_WORKER_ID, row.CQ_START],
+          `UPDATE COMPACTION_QUEUE SET ${WAITS_AGAIN}, CQ_ERROR_MESSAGE = ?
+            WHERE CQ_ID = ? AND CQ_STATE = 'w' AND CQ_WORKER_ID = ? AND CQ_START = ?`,
+          [`${row.CQ_WORKER_ID} is gone, or took too long`, row.CQ_ID, row.CQ_WORKER_ID, row.CQ_START],
         );
         if (changes > 0) revoked.push(row.CQ_ID);
       }
