@@ -139,6 +139,18 @@ describe('skep', () => {
     const conf = fakeIo();
     expect(await main(['--hiveconf', 'x', '-e', 'select 1'], conf.io)).toBe(1);
     expect(conf.texts.err).toContain('NAME=VALUE');
+    const piped = fakeIo();
+    const stdin = new PassThrough();
+    const read = main([], { ...piped.io, stdin });
+    // Its writer takes its time, and cuts where it likes.
+    const script = Buffer.from("select 'ä'; note");
+    for (const part of [script.subarray(0, 9), script.subarray(9)]) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      stdin.write(part);
+    }
+    stdin.end();
+    expect(await read).toBe(0);
+    expect(piped.seen).toEqual(["select 'ä'", 'note']);
     const missing = fakeIo();
     expect(await main(['-f', '/nowhere.sql'], missing.io)).toBe(1);
     expect(missing.texts.err).toMatch(/^skep: cannot read \/nowhere.sql/);

@@ -251,7 +251,7 @@ function leavesTransaction(io: CliIo, { openTransaction }: CliSession): boolean 
 }
 
 interface NamedScript {
-  readonly text: () => string;
+  readonly text: () => string | Promise<string>;
   readonly file?: string;
 }
 
@@ -259,10 +259,10 @@ interface NamedScript {
 function scriptsOf(io: CliIo, options: ShellOptions): NamedScript[] | undefined {
   const scripts: NamedScript[] = [
     ...(options.execute ?? []).map((text) => ({ text: () => text })),
-    ...(options.file ?? []).map((file) => ({ text: () => readScript(file), file: file === '-' ? 'stdin' : file })),
+    ...(options.file ?? []).map((file) => ({ text: () => readScript(io, file), file: file === '-' ? 'stdin' : file })),
   ];
   if (scripts.length > 0) return scripts;
-  return io.stdin.isTTY === true ? undefined : [{ text: () => readScript('-'), file: 'stdin' }];
+  return io.stdin.isTTY === true ? undefined : [{ text: () => readScript(io, '-'), file: 'stdin' }];
 }
 
 async function runScripts(io: CliIo, runner: ScriptRunner, scripts: readonly NamedScript[]): Promise<number> {
@@ -274,7 +274,7 @@ async function runScripts(io: CliIo, runner: ScriptRunner, scripts: readonly Nam
   });
   try {
     for (const script of scripts) {
-      const state = await runner.run(script.text(), script.file);
+      const state = await runner.run(await script.text(), script.file);
       if (state === 'quit') break;
       if (state === 'failed' || interrupted) return 1;
     }

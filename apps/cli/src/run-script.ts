@@ -124,7 +124,7 @@ export class ScriptRunner {
     if (depth >= MAX_SOURCE_DEPTH)
       throw new UsageError(`source: scripts are nested more than ${MAX_SOURCE_DEPTH} deep`);
     const file = path.replace(/^(["'])(.*)\1$/, '$2');
-    return await this.run(readScript(file), file, depth + 1);
+    return await this.run(await readScript(this.io, file), file, depth + 1);
   }
 
   private shell(command: string): RunState {
@@ -145,9 +145,13 @@ export class InterruptedError extends UsageError {
 }
 
 /** A script's text; - is standard input. */
-export function readScript(path: string): string {
+export async function readScript(io: Pick<CliIo, 'stdin'>, path: string): Promise<string> {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    // A pipe whose writer takes its time has nothing to read at first, which is no error.
+    if (path !== '-') return readFileSync(path, 'utf8');
+    const chunks: Buffer[] = [];
+    for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+    return String(Buffer.concat(chunks));
   } catch (error) {
     throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
