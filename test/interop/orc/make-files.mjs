@@ -168,9 +168,29 @@ async function file(name, typeText, rows, options, special = {}) {
   }
   writer.addUserMetadata('made.by', Buffer.from('skep'));
   await writer.close();
-  writeFileSync(join(out, `${name}.orc`), sink.bytes());
-  writeFileSync(join(out, `${name}.jsonl`), `${lines.join('\n')}\n`);
-  writeFileSync(join(out, `${name}.canonical`), canonical.map((line) => `${line}\n`).join(''));
+  const save = (path, bytes) => {
+    writeFileSync(join(out, `${path}.orc`), bytes);
+    writeFileSync(join(out, `${path}.jsonl`), `${lines.join('\n')}\n`);
+    writeFileSync(join(out, `${path}.canonical`), canonical.map((line) => `${line}\n`).join(''));
+  };
+  save(name, sink.bytes());
+  const reader = openOrcSync(memorySource(sink.bytes()));
+  if (reader.stripes.length > 1 || name.includes('any-')) save(`${name}-taken`, await taken(reader, options));
+}
+
+/** The same rows, every other stripe taken over as it is, in a file that begins with a stripe of its own. */
+async function taken(reader, options) {
+  const sink = memorySink();
+  const writer = new OrcWriter(sink, reader.schema, options);
+  for (const number of reader.stripes.keys()) {
+    if (number % 2 === 1 || reader.stripes.length === 1) await writer.appendStripe(await reader.wholeStripe(number));
+    else {
+      const stripeRange = { first: number, end: number + 1 };
+      for (const { root } of reader.batchesSync({ stripeRange })) await writer.write(root);
+    }
+  }
+  await writer.close();
+  return sink.bytes();
 }
 
 mkdirSync(join(out, 'java'), { recursive: true });
@@ -323,8 +343,10 @@ for (const bloom of [false, true]) {
       sargs.push({ line: [name, kind, 'equals', text].join('\t'), rows });
     }
   }
-  writeFileSync(join(out, `${path}.sargs`), sargs.map(({ line }) => `${line}\n`).join(''));
-  writeFileSync(join(out, `${path}.sarg-rows`), sargs.map(({ rows }) => `${JSON.stringify(rows)}\n`).join(''));
+  for (const of of [path, `${path}-taken`]) {
+    writeFileSync(join(out, `${of}.sargs`), sargs.map(({ line }) => `${line}\n`).join(''));
+    writeFileSync(join(out, `${of}.sarg-rows`), sargs.map(({ rows }) => `${JSON.stringify(rows)}\n`).join(''));
+  }
 }
 
 /** Read as other types by Java and by us: NAME.schemas, and our rows (or "refused") of the N-th as NAME.schema-N. */

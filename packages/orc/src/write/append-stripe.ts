@@ -31,7 +31,7 @@ export function appendableStripes(
   const settings = resolveOptions(schema, options);
   const columns = flattenColumns(createColumnWriter(schema, settings));
   const asked = unseenOption(options);
-  return (stripe) => asked ?? whyNot(stripe, schema, settings, columns);
+  return (stripe) => asked ?? tooLarge(stripe, settings) ?? whyNot(stripe, schema, settings, columns);
 }
 
 /** Every column by its id. */
@@ -43,6 +43,11 @@ function unseenOption(options: OrcWriterOptions): string | undefined {
   const { compressionStrategy = 'speed', encodingStrategy = 'speed', dictionaryKeySizeThreshold = 0.8 } = options;
   if (compressionStrategy !== 'speed' || encodingStrategy !== 'speed') return 'a strategy is asked for';
   return dictionaryKeySizeThreshold === 0.8 ? undefined : 'a dictionary threshold is asked for';
+}
+
+function tooLarge({ tail, number, information }: WholeStripe, { stripeSizeBytes }: WriterSettings): string | undefined {
+  const isLarge = stripeLength(information) > stripeSizeBytes * MOST_TIMES_LARGER;
+  return isLarge ? `stripe ${number} of ${tail.path} is larger than asked for` : undefined;
 }
 
 /** What a stripe has that a file of these settings cannot hold, or lacks that it should have. */
@@ -82,12 +87,11 @@ function tailDiffers(
 }
 
 function stripeDiffers(
-  { tail, number, information, layout, statistics, bloomFilters }: WholeStripe,
+  { tail, number, layout, statistics, bloomFilters }: WholeStripe,
   settings: WriterSettings,
   columns: readonly ColumnWriter[],
 ): string | undefined {
   const name = `stripe ${number} of ${tail.path}`;
-  if (stripeLength(information) > settings.stripeSizeBytes * MOST_TIMES_LARGER) return `${name} is too large`;
   if (statistics?.length !== columns.length) return `${name} has no statistics`;
   for (const [id, column] of columns.entries()) {
     if (!column.understands(statistics[id])) return `${name} has incomplete statistics of column ${id}`;
