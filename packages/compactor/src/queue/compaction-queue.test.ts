@@ -33,6 +33,62 @@ describe.each(CASES)('the compaction queue $how on $on', ({ urlOf, how }) => {
     w = await World.open({ ...(url === undefined ? {} : { url }), overGrpc: how === 'over gRPC' });
   });
 
+  describe('a cleanup', () => {
+    const at = { database: 'default', table: 't' };
+    const rest = { runAs: 'u', highestWriteId: 4n, purge: true, droppedId: 7n };
+    const submit = (txnId: bigint, location = 'file:/w/t.v0000001', partition?: string) =>
+      w.compactions.submitForCleanup({ ...at, ...rest, location, txnId, partition });
+    const readyBelow = async (minOpenTxnId: bigint) =>
+      await w.compactions.findReadyToClean({ minOpenTxnId, retentionMs: 0n });
+
+    it('is ready when its transaction has ended, and all that began before', async () => {
+      const { id } = await submit(5n);
+      expect(await only()).toMatchObject({
+        id,
+        state: CompactionState.COMPACTION_STATE_READY_FOR_CLEANING,
+        type: MAJOR,
+        txnId: 5n,
+        highestWriteId: 4n,
+        properties: { location: 'file:/w/t.v0000001', ifPurge: 'true', 'skep.dropped.id': '7' },
+      });
+      expect((await readyBelow(1_000_000n)).compactions).toEqual([]);
+      expect((await readyBelow(1n)).unsettled.map((job) => job.id)).toEqual([id]);
+      const settled = { txnId: 5n, nextTxnId: 8n, commitTimeMs: 3n };
+      expect(await w.compactions.settleCleanups(settled)).toEqual({ settled: 1n });
+      // The call's answer got lost: nothing changes.
+      expect(await w.compactions.settleCleanups({ ...settled, nextTxnId: 99n })).toEqual({ settled: 0n });
+      expect(await readyBelow(8n)).toEqual({ compactions: [], unsettled: [] });
+      expect((await readyBelow(9n)).compactions).toMatchObject([{ id, nextTxnId: 8n, commitTimeMs: 3n }]);
+    });
+
+    it('is no second one when the call is repeated, but one a folder', async () => {
+      const { id } = await submit(5n, 'file:/w/t/k=1', 'k=1');
+      expect((await submit(5n, 'file:/w/t/k=1', 'k=1')).id).toBe(id);
+      expect((await submit(5n, 'file:/w/t/k=2', 'k=2')).id).not.toBe(id);
+      await w.compactions.settleCleanups({ txnId: 5n, nextTxnId: 8n, commitTimeMs: 3n });
+      await submit(9n, 'file:/w/t/k=1', 'k=1');
+      await w.compactions.settleCleanups({ txnId: 9n, nextTxnId: 9n, commitTimeMs: 4n });
+      // Both of k=1, though they are of one partition name and write id.
+      expect((await readyBelow(10n)).compactions.map((job) => job.partition)).toEqual(['k=1', 'k=2']);
+    });
+
+    it('outlives its table, follows a renamed one, and keeps the name that it was given by a rename', async () => {
+      await submit(5n);
+      await w.compact(MAJOR);
+      await w.compactions.forgetCompactions({ ...at, partitions: [] });
+      expect((await w.show()).map((row) => row.txnId)).toEqual([5n]);
+      const rename = { fromDatabase: 'default', toDatabase: 'default', fromTable: 't', toTable: 'u' };
+      await w.compactions.renameCompactions(rename);
+      expect(await only()).toMatchObject({ table: 'u' });
+      await submit(6n, 'file:/w/t/k=1', 'k=1');
+      const partition = { ...rename, toTable: 't', fromPartition: 'k=1', toPartition: 'k=2' };
+      await w.compactions.renameCompactions({ ...partition, keepTxnId: 6n });
+      expect((await w.show()).map((row) => row.partition)).toEqual([undefined, 'k=1']);
+      await w.compactions.renameCompactions(partition);
+      expect((await w.show()).map((row) => row.partition)).toEqual([undefined, 'k=2']);
+    });
+  });
+
   describe('a request', () => {
     it('is refused in Hive’s words while another waits or works', async () => {
       expect(await w.compact(MAJOR)).toEqual({ id: 1n, state: INITIATED, accepted: true, errorMessage: '' });
