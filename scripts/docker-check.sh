@@ -107,7 +107,8 @@ done
 acid="stored as orc tblproperties ('transactional'='true')"
 equal 'what a client reads' "$(client -e "create database d; create table d.t (id int, v string) $acid; insert into d.t values (1,'a'),(2,'b'),(3,'c');
   update d.t set v = 'x' where id = 2; delete from d.t where id = 1; select * from d.t order by id" | tail -2 | tr '\t\n' ' ')" '2 x 3 c '
-client -e "alter table d.t compact 'major' and wait" | grep -q 'Compaction with id' || fail 'a compaction'
+client -e "alter table d.t compact 'major' and wait"
+equal 'the compaction' "$(client -e 'show compactions' | tail -1 | cut -f2,3,5)" "$(printf 'd\tt\tMAJOR')"
 folders() { "$engine" exec "$(one metastore)" ls "/warehouse/d.db/$1"; }
 cleaned() { [ "$(folders "$1" | wc -l)" -eq 1 ] && folders "$1" | grep -q '^base_'; }
 eventually 'the Cleaner leaves one folder' 60 cleaned t

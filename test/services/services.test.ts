@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -185,28 +184,6 @@ describe('compactors', { timeout: 240_000 }, () => {
     await skep.start(['compactor', '--metastore', address, '--pool', 'big']);
     await sql(address, "alter table t compact 'major' and wait pool 'big'");
     expect(await sql(address, 'show compactions')).toContain('\tbig\t');
-  });
-});
-
-describe('identity', { timeout: 120_000 }, () => {
-  const hash = (token: string) => createHash('sha256').update(token).digest('hex');
-
-  it('is proved by a token; who has none, or names another, is refused', async () => {
-    const tokens = join(folder, 'tokens');
-    writeFileSync(tokens, `ann ${hash('secret-of-ann')}\nbob ${hash('secret-of-bob')}\n`);
-    const { address } = await metastore('--tokens', tokens);
-    const tokenFile = join(folder, 'token');
-    writeFileSync(tokenFile, 'secret-of-ann\n');
-    const create = `create table t (id int) ${acid}; insert into t values (1); select * from t`;
-    expect(await sql(address, create, '--token-file', tokenFile, '--user', 'ann')).toBe('1\n');
-    const nobody = await skep.run(['--metastore', address, '-e', 'select 1']);
-    expect(nobody).toMatchObject({ code: 1 });
-    expect(nobody.err).toContain('a token is needed');
-    const other = await skep.run(['--metastore', address, '--user', 'bob', '-e', 'select * from t'], {
-      SKEP_TOKEN: 'secret-of-ann',
-    });
-    expect(other).toMatchObject({ code: 1 });
-    expect(other.err).toContain('User: ann is not allowed to impersonate bob');
   });
 });
 

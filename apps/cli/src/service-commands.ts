@@ -4,7 +4,7 @@ import type { CompactorFlags } from './commands/compactor.js';
 import type { DataFlags } from './commands/data.js';
 import type { HealthFlags } from './commands/health.js';
 import type { MetastoreFlags } from './commands/metastore.js';
-import { addServeFlags } from './commands/serve-options.js';
+import { addServeFlags } from './commands/serve-flags.js';
 import type { CliIo } from './io.js';
 
 const list = (text: string, before: string[] = []): string[] => [...before, text];

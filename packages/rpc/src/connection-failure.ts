@@ -10,6 +10,7 @@ const REFUSED_HERE = /certificate|altnames|unable to (get|verify)|self[- ]signed
 /** What the other side says of the certificate shown to it, or of none. */
 const REFUSED_THERE =
   /alert (?:number \d+|(?:unsupported |bad )?certificate|unknown ca|access denied|handshake failure)/i;
+const CLOSED = /^Failed to connect$|ECONNRESET|EPIPE|socket hang up/;
 const NOT_TLS = /wrong version number|packet length too long|record layer failure/i;
 
 /** Why no connection came about: grpc-js's text as one reason, and as an error that says whose certificate it is about. */
@@ -26,7 +27,7 @@ export function connectionFailure(address: string, message: string, tls: ClientT
       return new TlsError(address, `the certificate of ${address} is refused here: ${reason}`);
     }
   }
-  return new UnreachableError(address, `${address}: ${reason === 'Failed to connect' ? closed(tls) : reason}`);
+  return new UnreachableError(address, `${address}: ${CLOSED.test(reason) ? closed(tls) : reason}`);
 }
 
 /** The other side ended it without a word, as Node does with certificates that it does not take. */

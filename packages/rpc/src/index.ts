@@ -9,6 +9,7 @@ export {
 } from './bind.js';
 export { type CallContext, currentCall, currentCallOptions, detached, withCallOptions } from './call-context.js';
 export { type ClientOf, type Connection, connect } from './connect.js';
+export { assertSafeToListen } from './credentials.js';
 export * from './errors.js';
 export * from './gen/skep/v1/catalog.js';
 export * from './gen/skep/v1/compaction.js';

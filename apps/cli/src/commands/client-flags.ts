@@ -31,8 +31,14 @@ export function addClientFlags(command: Command): Command {
     .option('--insecure', 'send a token in plain text beyond this machine');
 }
 
-/** What of it `connect` of @skep/rpc takes. */
+/** What of it `connect` of @skep/rpc takes. Who was named is named in every call: the server must allow it. */
 export function connectOptions(flags: ClientFlags, env: Environment) {
+  const user = flags.user ?? env.SKEP_USER;
+  return { ...peerOptions(flags, env), ...(user === undefined || user === '' ? {} : { user }) };
+}
+
+/** The same of a service that calls others for its callers: each call says by itself whom it is for. */
+export function peerOptions(flags: ClientFlags, env: Environment) {
   const { tls, tlsCa, tlsServerName, clientCert, clientKey, tokenFile, insecure } = flags;
   if ((clientCert === undefined) !== (clientKey === undefined)) {
     throw new UsageError('--client-cert and --client-key belong together');

@@ -7,7 +7,8 @@ import type { CliIo } from '../io.js';
 import { metastoreAddresses } from '../metastore-address.js';
 import { openRemoteHome } from '../remote-home.js';
 import { type ClientFlags, connectOptions, quietGrpc, withUser } from './client-flags.js';
-import { type ServeFlags, serveOptions } from './serve-options.js';
+import type { ServeFlags } from './serve-flags.js';
+import { checkServeFlags, serveOptions } from './serve-options.js';
 import {
   asked,
   callLogger,
@@ -38,6 +39,7 @@ const MOST_HELD = 100_000;
 /** `skep data`: Arrow Flight until it is asked to end. */
 export async function runData(io: CliIo, flags: DataFlags): Promise<void> {
   quietGrpc();
+  checkServeFlags(flags);
   const env = withUser(io.env, flags.user);
   const logger = serviceLogger(io, 'data', flags);
   const ticketMs = countOf('--ticket-minutes', flags.ticketMinutes, 1) * MINUTE_MS;

@@ -6,8 +6,9 @@ import { UsageError } from '../error-line.js';
 import type { CliIo } from '../io.js';
 import { version } from '../version.js';
 import { warehouseUri } from '../warehouse-uri.js';
-import { type ClientFlags, connectOptions, quietGrpc, withUser } from './client-flags.js';
-import { type ServeFlags, serveOptions } from './serve-options.js';
+import { type ClientFlags, peerOptions, quietGrpc, withUser } from './client-flags.js';
+import type { ServeFlags } from './serve-flags.js';
+import { checkServeFlags, serveOptions } from './serve-options.js';
 import {
   asked,
   callLogger,
@@ -45,6 +46,7 @@ const SWITCHES = [
 /** `skep metastore`: serves until it is asked to end. */
 export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<void> {
   quietGrpc();
+  checkServeFlags(flags);
   const env = withUser(io.env, flags.user);
   const { conf, notes } = servingConfiguration(flags.config ?? [], env, flags.hiveconf ?? {});
   for (const [flag, parameter] of SWITCHES) {
@@ -61,7 +63,7 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
       conf,
       services,
       peers: parseAddresses((flags.peer ?? []).join(','), '--peer'),
-      connect: connectOptions(flags, env),
+      connect: peerOptions(flags, env),
       ...warehouses(flags),
       user: userName(env),
       version,
