@@ -156,7 +156,7 @@ async function follow(
     for (;;) {
       const next = steps.next();
       next.catch(() => undefined);
-      const answer = await within(next, SILENCE_MS, clock);
+      const answer = await within(next, SILENCE_MS, clock, signal);
       if (answer === undefined) {
         throw new UnreachableError(where, `${where}: ${COMPACT} has said nothing for ${SILENCE_MS / 1000} s`);
       }
@@ -188,29 +188,34 @@ function decoded<T>(message: { decode(bytes: Uint8Array): T }, body: Uint8Array,
   }
 }
 
-/** undefined: not within that time. */
-async function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T | undefined> {
-  const timer = new AbortController();
+/** undefined: not within that time. Rejects when the signal is aborted, whoever may still be at it. */
+async function within<T>(work: Promise<T>, ms: number, clock: Clock, signal?: AbortSignal): Promise<T | undefined> {
+  const timer = linked(signal);
   const late = clock.sleep(ms, timer.signal).then(
     () => undefined,
-    () => undefined,
+    () => {
+      signal?.throwIfAborted();
+      return undefined;
+    },
   );
+  late.catch(() => undefined);
   try {
     return await Promise.race([work, late]);
   } finally {
     timer.abort();
+    timer.release();
   }
 }
 
 /** Aborted with another signal, or on its own. */
-function linked(outer: AbortSignal) {
+function linked(outer: AbortSignal | undefined) {
   const control = new AbortController();
-  const end = () => control.abort(outer.reason);
-  if (outer.aborted) end();
-  outer.addEventListener('abort', end, { once: true });
+  const end = () => control.abort(outer?.reason);
+  if (outer?.aborted) end();
+  outer?.addEventListener('abort', end, { once: true });
   return {
     signal: control.signal,
     abort: (reason?: unknown) => control.abort(reason),
-    release: () => outer.removeEventListener('abort', end),
+    release: () => outer?.removeEventListener('abort', end),
   };
 }
