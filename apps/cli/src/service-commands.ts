@@ -70,6 +70,7 @@ export function addServiceCommands(program: Command, io: CliIo): void {
     .option('--advertise <uri>', 'where endpoints can be read: grpc://HOST:PORT; may be repeated', list)
     .option('--ticket-key <file>', 'signs tickets; services with the same key redeem each other’s')
     .option('--ticket-minutes <n>', 'how long tickets keep their snapshot', '10')
+    .option('--stream-memory <mib>', 'what open streams may hold together; default: a quarter of the memory')
     .option('--max-held <n>', 'snapshots, and transactions of clients, that are kept at once (each)', '1000')
     .option('--config <file>', 'parameters from a hive-site.xml or core-site.xml (proxy users); may be repeated', list)
     .option('--metrics <address>', 'serve Prometheus figures on HOST:PORT/metrics')

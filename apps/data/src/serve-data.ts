@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { totalmem } from 'node:os';
 import { compactionActions } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { flightBinding, flightTotals } from '@skep/flight';
@@ -23,6 +24,8 @@ export interface ServeDataOptions {
   readonly advertise?: readonly string[];
   /** Snapshots, and transactions of clients, that are kept at once. Default 1,000 each. */
   readonly maxHeld?: number;
+  /** What streams of DoGet may hold together, about. Default: a quarter of the memory there is, at least 1 GiB. */
+  readonly streamBytes?: number;
   readonly log: Logger;
 }
 
@@ -38,6 +41,15 @@ export interface RunningData {
 const TICKET_MS = 600_000;
 const MAX_HELD = 1000;
 const KEY_BYTES = 32;
+const LEAST_STREAM_BYTES = 1 << 30;
+/** A batch of a client is a message: clients of Flight expect no limit, but one there has to be. */
+const MAX_MESSAGE_BYTES = 512 << 20;
+
+/** Of the container, where there is one (Node 20). */
+function memoryBytes(): number {
+  const most = process.constrainedMemory?.() ?? 0;
+  return most > 0 ? Math.min(most, totalmem()) : totalmem();
+}
 
 /** Serves the file-format layer over Arrow Flight. */
 export async function serveData(options: ServeDataOptions): Promise<RunningData> {
@@ -64,9 +76,14 @@ export async function serveData(options: ServeDataOptions): Promise<RunningData>
     locations: options.advertise ?? [],
     tokens,
     totals,
+    streamBytes: options.streamBytes ?? Math.max(LEAST_STREAM_BYTES, memoryBytes() / 4),
     now: () => services.clock.now(),
   });
-  const server = await serve([binding], { clock: services.clock, ...options.serve });
+  const server = await serve([binding], {
+    clock: services.clock,
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    ...options.serve,
+  });
   reachedAt ??= server.address;
   return {
     address: server.address,

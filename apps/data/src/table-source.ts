@@ -119,7 +119,8 @@ export class TableSource implements DataSource {
         columns: request.columns,
         predicate: request.predicate,
         rowIds: request.rowIds,
-        batchSize: request.batchSize,
+        batchBytes: request.batchBytes,
+        segmentBytes: request.segmentBytes,
         deleteEventsInMemory: conf.getInt('hive.transactional.events.mem'),
       });
       for await (const batch of rows) {

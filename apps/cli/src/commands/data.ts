@@ -26,6 +26,7 @@ export interface DataFlags extends ClientFlags, ServeFlags, LogFlags {
   readonly ticketKey?: string;
   readonly ticketMinutes: string;
   readonly maxHeld: string;
+  readonly streamMemory?: string;
   readonly metrics?: string;
   readonly config?: readonly string[];
   readonly hiveconf?: Readonly<Record<string, string>>;
@@ -35,6 +36,8 @@ const MINUTE_MS = 60_000;
 const LEAST_KEY_BYTES = 16;
 /** Each is an open transaction of the metastore, with its heartbeats. */
 const MOST_HELD = 100_000;
+const MIB = 1 << 20;
+const MOST_MIB = 1 << 20;
 
 /** `skep data`: Arrow Flight until it is asked to end. */
 export async function runData(io: CliIo, flags: DataFlags): Promise<void> {
@@ -44,6 +47,8 @@ export async function runData(io: CliIo, flags: DataFlags): Promise<void> {
   const logger = serviceLogger(io, 'data', flags);
   const ticketMs = countOf('--ticket-minutes', flags.ticketMinutes, 1) * MINUTE_MS;
   const maxHeld = countOf('--max-held', flags.maxHeld, 1, MOST_HELD);
+  const streamBytes =
+    flags.streamMemory === undefined ? undefined : countOf('--stream-memory', flags.streamMemory, 16, MOST_MIB) * MIB;
   const advertise = (flags.advertise ?? []).map(checkedLocation);
   const key = flags.ticketKey === undefined ? undefined : keyOf(flags.ticketKey);
   const { services, conf, where, close } = await openTables(flags, env, logger);
@@ -56,6 +61,7 @@ export async function runData(io: CliIo, flags: DataFlags): Promise<void> {
       serve: { ...serveOptions(flags, conf.entries()), onCall: callLogger(logger, metrics) },
       ticketMs,
       maxHeld,
+      ...(streamBytes === undefined ? {} : { streamBytes }),
       advertise,
       ...(key === undefined ? {} : { ticketKey: key }),
       log: logger,

@@ -82,6 +82,7 @@ export interface Projection {
   readonly columns?: readonly number[] | undefined;
   readonly sarg?: Sarg | undefined;
   readonly batchSize?: number | undefined;
+  readonly segmentBytes?: number | undefined;
 }
 
 /** How to read some of the columns of a file of events, with some of ACID's own columns. */
@@ -110,9 +111,10 @@ export function plainReadOptions(
   return { ...common(projection, table, 0), readSchema, include, evolution: 'name' };
 }
 
-function common({ sarg, batchSize }: Projection, table: TypeDescription, shift: number): ReadOptions {
+function common({ sarg, batchSize, segmentBytes }: Projection, table: TypeDescription, shift: number): ReadOptions {
   return {
     ...(batchSize === undefined ? {} : { batchSize }),
+    ...(segmentBytes === undefined ? {} : { segmentBytes }),
     ...(sarg === undefined || (sarg.op === 'and' && sarg.children.length === 0)
       ? {}
       : { sarg: shiftSarg(sarg, (column) => columnId(table, column) + shift) }),

@@ -3,6 +3,7 @@ import type { OrcBatch, ReadOptions } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
 import type { DataFile } from '../state/acid-directory.js';
 import { acidReadOptions, isAcidSchema, plainReadOptions } from './acid-schema.js';
+import { sizedFor } from './batch-rows.js';
 import { keyRangeOf, rangeConditions } from './delete-reader.js';
 import { countRowsBefore } from './event-cursor.js';
 import { consecutiveRun, type KeyRange, keyRuns, mayOverlap } from './key-runs.js';
@@ -62,7 +63,9 @@ function* scanPlain(fs: FileSystem, split: SplitOf<'plain'>, options: ScanOption
   const orc = yield* openDataFile(fs, split.file, options);
   try {
     if (orc.reader === undefined) return;
-    const cursor = new BatchCursor(orc.reader, plainReadOptions(orc.reader.schema, options.schema, options));
+    const { reader } = orc;
+    const sized = sizedFor(reader, reader.schema, options);
+    const cursor = new BatchCursor(reader, plainReadOptions(reader.schema, options.schema, sized));
     for (let batch = yield* cursor.next(); batch !== undefined; batch = yield* cursor.next()) {
       const root = orderColumns(structOf(batch.root, orc.path), options);
       if (options.counts !== undefined) options.counts.rows += batch.length;
@@ -87,7 +90,8 @@ function* scanOriginal(fs: FileSystem, split: SplitOf<'original'>, options: Scan
     // Write id 0 are the rows from before the table was transactional.
     if (writeId !== 0n && !options.writeIds.isWriteIdValid(writeId)) return;
     const numbering = { writeId, bucket, first: rowsBefore };
-    const cursor = new BatchCursor(reader, plainReadOptions(reader.schema, options.schema, options));
+    const sized = sizedFor(reader, reader.schema, options);
+    const cursor = new BatchCursor(reader, plainReadOptions(reader.schema, options.schema, sized));
     const range = rangeOfNumbering(numbering, reader.numberOfRows);
     if (options.keyRange !== undefined && !mayOverlap(range, options.keyRange)) return;
     yield* withoutDeleted(fs, split.deletes, range, options, function* () {
@@ -121,7 +125,8 @@ function* scanAcid(fs: FileSystem, split: SplitOf<'acid'>, options: ScanOptions)
     const statistics = keyRangeOf(reader);
     const range = { ...statistics, writeId: statistics.writeId ?? split.writeIdRange };
     if (options.keyRange !== undefined && !mayOverlap(range, options.keyRange)) return;
-    const read = acidReadOptions(reader.schema, options.schema, options, own);
+    const sized = sizedFor(reader, reader.schema.children[5], options);
+    const read = acidReadOptions(reader.schema, options.schema, sized, own);
     const cursor = new BatchCursor(reader, withinKeys(read, options.keyRange));
     yield* withoutDeleted(fs, split.deletes, range, options, function* () {
       const batch = yield* cursor.next();

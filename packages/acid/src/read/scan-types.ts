@@ -97,6 +97,10 @@ export interface ScanOptions {
   readonly keyRange?: KeyRange;
   /** Most rows in a batch, 8192 when absent. */
   readonly batchSize?: number;
+  /** So many rows in a batch that it has about so many bytes; not of ACID version 1. */
+  readonly batchBytes?: number;
+  /** Bytes of a stripe that are read at once (ReadOptions of @skep/orc). */
+  readonly segmentBytes?: number;
   readonly rowIds?: boolean;
   /** Hands out deleted rows too, flagged. */
   readonly includeDeleted?: boolean;

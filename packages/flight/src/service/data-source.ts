@@ -52,7 +52,9 @@ export interface SplitRequest {
   readonly columns: readonly string[];
   readonly predicate: readonly Sarg[];
   readonly rowIds: boolean;
-  readonly batchSize: number;
+  /** About so many bytes in a batch; so many of a file are read at once. */
+  readonly batchBytes: number;
+  readonly segmentBytes: number;
 }
 
 export interface WriteRequest {

@@ -29,8 +29,9 @@ import { parseFilter } from './filter/filter.js';
 import { encodeFlightData } from './flight-data.js';
 import { handshakeToken } from './handshake.js';
 import { jsonBytes, onlyFields, optionalText, parseObject } from './json.js';
-import { recordStream } from './record-stream.js';
+import { recordStream, schemaData } from './record-stream.js';
 import type { ServedAction } from './served-action.js';
+import { StreamMemory } from './stream-memory.js';
 import { type FlightTotals, flightTotals } from './stream-totals.js';
 import { type SplitTicket, TicketSigner } from './ticket.js';
 import { WorkPlaces } from './work-places.js';
@@ -46,6 +47,8 @@ export interface FlightOptions {
   readonly tokens?: TokenTable | undefined;
   /** Batches that are read and decoded at once, over all streams. Default 4. */
   readonly workPlaces?: number;
+  /** What streams of DoGet may hold together; beyond it they wait for one another. Default 1 GiB. */
+  readonly streamBytes?: number;
   /** Is told what is streamed. */
   readonly totals?: FlightTotals;
   readonly now: () => number;
@@ -54,7 +57,6 @@ export interface FlightOptions {
 type Methods = ImplementationOf<typeof FlightServiceService>;
 
 const EMPTY = Buffer.alloc(0);
-const BATCH_ROWS = 16_384;
 
 /** Arrow Flight over a source of tables, ready to be served. */
 export function flightBinding(options: FlightOptions): ServiceBinding {
@@ -70,11 +72,13 @@ class FlightService {
   private readonly signer: TicketSigner;
   private readonly places: WorkPlaces;
   private readonly totals: FlightTotals;
+  private readonly memory: StreamMemory;
 
   constructor(private readonly options: FlightOptions) {
     this.signer = new TicketSigner(options.ticketKey);
     this.places = new WorkPlaces(options.workPlaces ?? 4);
     this.totals = options.totals ?? flightTotals();
+    this.memory = new StreamMemory(options.streamBytes ?? 1 << 30);
   }
 
   readonly methods: Methods = {
@@ -149,7 +153,7 @@ class FlightService {
       schema: asBuffer(encapsulatedSchema(read.schema)),
       flightDescriptor: descriptor,
       endpoint: plan.splits.map((split) => ({
-        ticket: { ticket: this.signer.sign({ ...common, handle: split.handle }) },
+        ticket: { ticket: this.signer.sign({ ...common, bytes: split.sizeBytes, handle: split.handle }) },
         location: (this.options.locations ?? []).map((uri) => ({ uri })),
         expirationTime: new Date(expiresMs),
         appMetadata: jsonBytes({ partition: split.partition, bytes: split.sizeBytes }),
@@ -165,26 +169,25 @@ class FlightService {
     const caller = callerOf(currentCall());
     const ticket = this.signer.open(bytes);
     this.mayRedeem(ticket, caller);
-    const { columns, rowIds, handle, txnId, timestamps } = ticket;
+    const { columns, rowIds, handle, txnId, timestamps, bytes: fileBytes } = ticket;
     const type = parseType(ticket.type);
     const all = type.fieldNames.map((name, i) => ({ name, type: type.children[i] }));
     const delivered = all.slice(0, columns.length);
     const schema = schemaOf([...delivered, ...(rowIds ? [{ name: ROW_ID, type: ROW_ID_TYPE }] : [])], timestamps);
     const filter = ticket.filter === undefined ? undefined : parseFilter(ticket.filter, all);
     const extra = (filter?.columns ?? []).filter((name) => !columns.includes(name));
-    const batches = this.options.source.read(
-      {
-        handle,
-        txnId,
-        columns: [...columns, ...extra],
-        predicate: filter?.predicate ?? [],
-        rowIds,
-        batchSize: BATCH_ROWS,
-      },
-      caller,
-    );
-    const ordered = rowIds && extra.length > 0 ? rowIdsBefore(batches, columns.length) : batches;
-    yield* recordStream(schema, ordered, filter, this.places, this.totals.sent, caller.signal);
+    const { sent } = this.totals;
+    // Before the stream's turn: a client that opens many goes on.
+    yield schemaData(schema);
+    const { batchBytes, segmentBytes, leave } = await this.memory.enter(sent.open, fileBytes, caller.signal);
+    try {
+      const wanted = { columns: [...columns, ...extra], predicate: filter?.predicate ?? [], rowIds };
+      const batches = this.options.source.read({ handle, txnId, ...wanted, batchBytes, segmentBytes }, caller);
+      const ordered = rowIds && extra.length > 0 ? rowIdsBefore(batches, columns.length) : batches;
+      yield* recordStream(schema, ordered, filter, this.places, sent, caller.signal);
+    } finally {
+      leave();
+    }
   }
 
   private mayRedeem({ user, expiresMs, database, table }: SplitTicket, caller: Caller): void {

@@ -14,7 +14,7 @@ const EMPTY = Buffer.alloc(0);
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** What DoGet sends: the schema, then a batch as often as one is taken. */
+/** What DoGet sends after the schema: a batch as often as one is taken. */
 export async function* recordStream(
   schema: Schema,
   batches: AsyncIterable<StructVector>,
@@ -23,18 +23,16 @@ export async function* recordStream(
   totals: StreamTotals,
   signal: AbortSignal,
 ): AsyncGenerator<FlightData> {
-  const { header } = schemaMessage(schema);
-  yield { dataHeader: asBuffer(header), dataBody: EMPTY, appMetadata: EMPTY };
   const iterator = batches[Symbol.asyncIterator]();
   try {
     for (;;) {
       // The place is for reading and decoding; a client that is slow holds none.
-      const messages = await places.run(signal, async () => {
+      const batch = await places.run(signal, async () => {
         const step = await iterator.next();
-        return step.done === true ? undefined : [...messagesOf(schema, step.value, filter)];
+        return step.done === true ? undefined : keptRows(step.value, filter);
       });
-      if (messages === undefined) return;
-      for (const { rows, data } of messages) {
+      if (batch === undefined) return;
+      for (const { rows, data } of pieces(schema, batch)) {
         totals.rows += rows;
         totals.bytes += data.dataBody.length;
         yield data;
@@ -47,19 +45,24 @@ export async function* recordStream(
   }
 }
 
+/** The first message of a stream. */
+export function schemaData(schema: Schema): FlightData {
+  return { dataHeader: asBuffer(schemaMessage(schema).header), dataBody: EMPTY, appMetadata: EMPTY };
+}
+
+function keptRows(batch: StructVector, filter: Filter | undefined): StructVector {
+  const rows = filter?.select(batch);
+  return rows === undefined ? batch : (filterVector(batch, rows) as StructVector);
+}
+
 interface BatchMessage {
   readonly rows: number;
   readonly data: FlightData;
 }
 
-function* messagesOf(schema: Schema, batch: StructVector, filter: Filter | undefined): Generator<BatchMessage> {
-  const rows = filter?.select(batch);
-  const kept = rows === undefined ? batch : (filterVector(batch, rows) as StructVector);
-  if (kept.length > 0) yield* pieces(schema, kept);
-}
-
 /** Halves where rows turn out to be wide. */
 function* pieces(schema: Schema, batch: StructVector): Generator<BatchMessage> {
+  if (batch.length === 0) return;
   const root = { ...batch, children: batch.children.slice(0, schema.fields.length) };
   const { header, body } = batchMessage(toRecordBatch(schema, root));
   if (body.length > MAX_BODY_BYTES && batch.length > 1) {

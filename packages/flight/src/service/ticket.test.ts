@@ -12,6 +12,7 @@ const ticket: SplitTicket = {
   filter: { op: '=', column: 'a', value: 1 },
   timestamps: 'ns',
   rowIds: false,
+  bytes: 1000,
   handle: { split: { writeIdRange: [1n, 2n] } },
 };
 

@@ -61,7 +61,9 @@ export interface SplitScanOptions {
   readonly predicate: readonly Sarg[];
   /** A last column `row__id` more. */
   readonly rowIds: boolean;
-  readonly batchSize?: number;
+  /** About so many bytes in a batch; of a stripe so many are read at once. */
+  readonly batchBytes?: number;
+  readonly segmentBytes?: number;
   /** hive.transactional.events.mem */
   readonly deleteEventsInMemory: number;
 }
@@ -70,7 +72,7 @@ export interface SplitScanOptions {
 export async function* scanTableSplit(
   fs: FileSystem,
   { schema: schemaText, keys, writeIds, split, layout }: TableSplit,
-  { columns, predicate, rowIds, batchSize, deleteEventsInMemory }: SplitScanOptions,
+  { columns, predicate, rowIds, batchBytes, segmentBytes, deleteEventsInMemory }: SplitScanOptions,
 ): AsyncGenerator<StructVector> {
   const schema = parseType(schemaText);
   const dataColumns = columns.filter((name) => schema.fieldNames.includes(name));
@@ -82,7 +84,8 @@ export async function* scanTableSplit(
     sarg: fileSarg(schema, predicate),
     rowIds,
     deleteEventsInMemory,
-    ...(batchSize === undefined ? {} : { batchSize }),
+    ...(batchBytes === undefined ? {} : { batchBytes }),
+    ...(segmentBytes === undefined ? {} : { segmentBytes }),
   };
   const batches = layout === undefined ? scanSplit(fs, split, options) : plainRows(fs, layout, split, wanted);
   for await (const batch of batches) {
