@@ -127,6 +127,7 @@ async function writeBucket(
       continue;
     }
     for (const wanted of wantedRuns(part)) {
+      if (gatherer.isBetterAlone(wanted)) await flush();
       for (let rest: EventRun | undefined = wanted; rest !== undefined; ) {
         rest = gatherer.add(rest);
         if (gatherer.isFull) await flush();

@@ -135,9 +135,12 @@ function gatherBytes(vector: BytesVector, selection: Int32Array): { bytes: Uint8
     offsets[i + 1] = total;
   }
   const bytes = new Uint8Array(total);
-  for (let i = 0; i < selection.length; i++) {
-    const from = vector.offsets[selection[i]];
-    copyBytes(vector.bytes, from, vector.offsets[selection[i] + 1], bytes, offsets[i]);
+  // Values that follow each other are copied at once.
+  for (let i = 0; i < selection.length; ) {
+    let end = i + 1;
+    while (end < selection.length && selection[end] === selection[end - 1] + 1) end++;
+    copyBytes(vector.bytes, vector.offsets[selection[i]], vector.offsets[selection[end - 1] + 1], bytes, offsets[i]);
+    i = end;
   }
   return { bytes, offsets };
 }
