@@ -64,6 +64,21 @@ describe('a transaction', () => {
     expect(await why('txn', loser)).toMatch(new RegExp(`was aborted: write conflicts at .*txnid:${winner} committed`));
   });
 
+  it('that was rolled back because of an error says which', async () => {
+    const failing = run(session, 'alter table t add columns (c int, c int)');
+    await expect(failing).rejects.toThrow(/Duplicate column name: c/);
+    const aborted = (await home.services.txns.showTxns({})).txns.at(-1);
+    expect(await why('txn', aborted?.txnId)).toMatch(
+      new RegExp(`^txnid:${aborted?.txnId} was aborted: rollback at 20.*Z: .*Duplicate column name: c`),
+    );
+    // As Hive does, it is soon shown no more, but it can still be asked about.
+    await run(session, 'select 1 from t');
+    await home.services.clock.sleep(1100);
+    await home.services.txns.runHousekeeping({ abortDeadHolders: false });
+    expect((await home.services.txns.showTxns({})).txns).toEqual([]);
+    expect(await why('txn', aborted?.txnId)).toContain('Duplicate column name: c');
+  });
+
   it('that is not known says so', async () => {
     expect(await why('txn', 4711)).toMatch(/txnid:4711 is not known/);
     await expect(why('txn', 'x')).rejects.toThrow(/'x' is no id/);

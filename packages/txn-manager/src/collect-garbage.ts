@@ -1,7 +1,9 @@
 import type { Tx } from '@skep/metadb';
-import { HousekeepingTask } from '@skep/rpc';
+import { HousekeepingTask, TxnType } from '@skep/rpc';
+import { COMPACT } from './components.js';
 import type { TxnConf } from './conf.js';
 import { ABORTED, COMMITTED, highestTxnId, lowWatermark, minOf, minOpenTxnId } from './context.js';
+import { purgeForgotten, remember } from './forgotten.js';
 
 /** The ids that decide what nobody needs any more. */
 export interface GarbageBounds {
@@ -79,10 +81,32 @@ async function forgetTxns(tx: Tx, conf: TxnConf, thresholds: GarbageThresholds):
   // at once, as Hive does: its client is to hear that it was aborted, not that it never was.
   const now = await tx.now();
   const heardOf = now - BigInt(2 * conf.txnTimeoutMs);
+  await forgetEmptyComponents(tx, thresholds);
+  const isEmpty = 'NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)';
+  // One that never had a write id can have written nothing, however late its client is: as in Hive it goes at once.
+  const aborted = `TXN_ID < ? AND (TXN_LAST_HEARTBEAT < ? OR TXN_ID NOT IN (SELECT T2W_TXNID FROM TXN_TO_WRITE_ID)) AND ${isEmpty}`;
+  await remember(tx, aborted, [thresholds.txns, heardOf], now);
+  await tx.run(`DELETE FROM TXNS WHERE TXN_STATE = '${ABORTED}' AND ${aborted}`, [thresholds.txns, heardOf]);
   await tx.run(
-    `DELETE FROM TXNS WHERE (TXN_STATE = '${COMMITTED}' AND TXN_LAST_HEARTBEAT < ? OR TXN_STATE = '${ABORTED}' AND TXN_LAST_HEARTBEAT < ?)
-      AND TXN_ID < ? AND TXN_ID <> 0 AND NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)`,
-    [now - REPEATED_COMMIT_MS, heardOf, thresholds.txns],
+    `DELETE FROM TXNS WHERE TXN_STATE = '${COMMITTED}' AND TXN_LAST_HEARTBEAT < ? AND TXN_ID < ? AND TXN_ID <> 0 AND ${isEmpty}`,
+    [now - REPEATED_COMMIT_MS, thresholds.txns],
+  );
+  await purgeForgotten(tx, now);
+}
+
+/**
+ * What aborted transactions were about to write when they ended, of which they had no write id yet: nobody needs to look for it.
+ * Not of compactions, whose folders are named without one.
+ */
+async function forgetEmptyComponents(tx: Tx, thresholds: GarbageThresholds): Promise<void> {
+  const compactions = [TxnType.TXN_TYPE_COMPACTION, TxnType.TXN_TYPE_REBALANCE_COMPACTION].join(', ');
+  await tx.run(
+    `DELETE FROM TXN_COMPONENTS WHERE TC_WRITEID IS NULL AND TC_OPERATION_TYPE <> '${COMPACT}'
+      AND TC_TXNID IN (SELECT TXN_ID FROM TXNS WHERE TXN_STATE = '${ABORTED}' AND TXN_ID < ?
+        AND (TXN_TYPE IS NULL OR TXN_TYPE NOT IN (${compactions})))
+      AND NOT EXISTS (SELECT 1 FROM TXN_TO_WRITE_ID
+        WHERE T2W_TXNID = TC_TXNID AND T2W_DATABASE = TC_DATABASE AND T2W_TABLE = TC_TABLE)`,
+    [thresholds.txns],
   );
 }
 

@@ -1,4 +1,5 @@
 import { createTables, insertFirst, type Migration, type TableDefinition } from '@skep/metadb';
+import { forgottenTxns } from './forgotten.js';
 
 /**
  * Hive 4's transaction tables, but for those of locks and compaction. `text`: follows the types of what users write.
@@ -103,4 +104,4 @@ const transactionTables: Migration = {
   },
 };
 
-export const txnMigrations: readonly Migration[] = [transactionTables];
+export const txnMigrations: readonly Migration[] = [transactionTables, forgottenTxns];

@@ -1,7 +1,8 @@
 import type { Tx } from '@skep/metadb';
 import { type ShowTxnsResponse, type TxnInfo, TxnState, TxnType } from '@skep/rpc';
 import type { TxnConf } from './conf.js';
-import { ABORTED, OPEN } from './context.js';
+import { ABORTED, highestTxnId, OPEN } from './context.js';
+import { selectForgotten } from './forgotten.js';
 import { selectOpenTxns } from './open-txn-list.js';
 import { toTxnState } from './txn-state.js';
 
@@ -18,7 +19,8 @@ interface RawTxnInfo {
 }
 
 /** SHOW TRANSACTIONS: open and aborted ones by id, ids that are just being opened included. */
-export async function showTxns(tx: Tx, conf: TxnConf): Promise<ShowTxnsResponse> {
+export async function showTxns(tx: Tx, conf: TxnConf, only?: bigint): Promise<ShowTxnsResponse> {
+  if (only !== undefined) return await showOne(tx, only);
   const rows = await tx.all<RawTxnInfo>(
     `SELECT * FROM TXNS WHERE TXN_STATE IN ('${OPEN}', '${ABORTED}') ORDER BY TXN_ID`,
   );
@@ -28,6 +30,13 @@ export async function showTxns(tx: Tx, conf: TxnConf): Promise<ShowTxnsResponse>
   for (const txnId of list.open) if (!known.has(txnId)) txns.push(missing(txnId));
   txns.sort((a, b) => (a.txnId < b.txnId ? -1 : 1));
   return { highWatermark: list.highWatermark, txns };
+}
+
+async function showOne(tx: Tx, txnId: bigint): Promise<ShowTxnsResponse> {
+  const highWatermark = await highestTxnId(tx);
+  const known = await infoOf(tx, txnId);
+  if (known !== undefined) return { highWatermark, txns: known.state === TxnState.TXN_STATE_COMMITTED ? [] : [known] };
+  return { highWatermark, txns: (await selectForgotten<RawTxnInfo>(tx, [txnId])).map(toInfo) };
 }
 
 /** One transaction, as SHOW TRANSACTIONS shows it. */

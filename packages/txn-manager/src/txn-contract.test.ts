@@ -1,6 +1,7 @@
 import { LONG_MAX } from '@skep/core';
 import {
   DataOperation,
+  HousekeepingTask,
   InvalidRequestError,
   NoSuchTxnError,
   TooManyOpenTxnsError,
@@ -370,6 +371,36 @@ for (const [name, start] of BINDINGS) {
           [1n, TxnState.TXN_STATE_ABORTED, 'abort by query command'],
           [3n, TxnState.TXN_STATE_OPEN, ''],
         ]);
+      });
+
+      it('shows aborted ones that wrote nothing soon no more, but still tells of them', async () => {
+        // 1 has a write id, 2 was about to write, 3 read. The highest id is always kept.
+        await open(s.txns, { count: 4 });
+        await writeIdOf(s.txns, 1n);
+        await writes(s.txns, 1n);
+        await writes(s.txns, 2n);
+        await s.txns.abortTxns({ txnIds: [1n, 2n, 3n], reasonCode: 50005, abortedBy: 'Lock timed out' });
+        s.clock.advance(1001);
+        await s.txns.runHousekeeping({ abortDeadHolders: false, task: HousekeepingTask.HOUSEKEEPING_TASK_FORGET_TXNS });
+        expect((await s.txns.showTxns({})).txns.map((txn) => txn.txnId)).toEqual([1n, 4n]);
+        expect(await count(s.db, 'TXN_COMPONENTS')).toBe(1);
+        for (const txnId of [2n, 3n]) {
+          const [known] = (await s.txns.showTxns({ txnId })).txns;
+          expect(known).toMatchObject({ txnId, state: TxnState.TXN_STATE_ABORTED });
+          expect(known.metaInfo).toMatch(/^rollback at .*Z: Lock timed out$/);
+          await expect(commit(s.txns, txnId)).rejects.toThrow(/already aborted \(rollback at .*Lock timed out/);
+          await expect(writes(s.txns, txnId)).rejects.toThrow(TxnAbortedError);
+        }
+        expect((await s.txns.getTxnStates({ txnIds: [3n, 9n] })).states).toEqual([
+          TxnState.TXN_STATE_ABORTED,
+          TxnState.TXN_STATE_UNSPECIFIED,
+        ]);
+        expect(await s.txns.heartbeatTxns({ txnIds: [2n, 9n] })).toEqual({ abortedTxnIds: [2n], noSuchTxnIds: [9n] });
+        expect(await s.txns.abortTxns({ txnIds: [2n], reasonCode: 50001 })).toMatchObject({ skippedTxnIds: [2n] });
+        s.clock.advance(8 * 24 * 3_600_000);
+        await s.txns.runHousekeeping({ abortDeadHolders: false });
+        await expect(commit(s.txns, 3n)).rejects.toThrow(NoSuchTxnError);
+        expect((await s.txns.showTxns({ txnId: 3n })).txns).toEqual([]);
       });
 
       it('tells which ids live no more', async () => {

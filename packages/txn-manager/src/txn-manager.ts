@@ -40,6 +40,7 @@ import {
   type LockService,
   type MarkCleanedRequest,
   type MarkCleanedResponse,
+  NoSuchTxnError,
   type OpenTxnsRequest,
   type OpenTxnsResponse,
   type RenameResourceRequest,
@@ -82,7 +83,7 @@ import { forgetResource, renameResource } from './resources.js';
 import { seedTxnId } from './seed-txn-id.js';
 import { showTxns } from './show-txns.js';
 import { statesOf } from './states.js';
-import { requireOpen } from './txn-state.js';
+import { forgottenError, requireOpen } from './txn-state.js';
 import { selectValidWriteIds } from './valid-write-ids.js';
 import { type Allocation, allocateWriteIds, seedWriteId, toAllocation } from './write-ids.js';
 
@@ -146,8 +147,10 @@ export class TxnManager implements TransactionService {
     if (replPolicy !== undefined) return await this.commitReplicated(request, replPolicy);
     const outcome =
       request.exclWriteEnabled === false
-        ? await this.db.transaction((tx) => commitJudged(tx, request), { durable: await this.mustBeDurable([txnId]) })
-        : await this.committing.submit(txnId, currentCall());
+        ? await this.known(
+            this.db.transaction((tx) => commitJudged(tx, request), { durable: await this.mustBeDurable([txnId]) }),
+          )
+        : await this.known(this.committing.submit(txnId, currentCall()));
     if ('conflict' in outcome) this.totals.aborted++;
     else this.totals.committed++;
     await this.release([request.txnId]);
@@ -216,7 +219,7 @@ export class TxnManager implements TransactionService {
   async allocateTableWriteIds(request: AllocateTableWriteIdsRequest): Promise<AllocateTableWriteIdsResponse> {
     const allocation = toAllocation(request);
     if (!allocation.reallocate && allocation.txnIds.length === 1) {
-      return { txnToWriteIds: await this.allocating.submit(allocation, currentCall()) };
+      return { txnToWriteIds: await this.known(this.allocating.submit(allocation, currentCall())) };
     }
     const [outcome] = await this.db.transaction((tx) => allocateWriteIds(tx, [allocation]));
     if ('error' in outcome) throw outcome.error;
@@ -232,7 +235,7 @@ export class TxnManager implements TransactionService {
     const planned = planComponents(components);
     if (planned.length === 0) await this.db.read((tx) => requireOpen(tx, txnId));
     else if (planned.length <= FEW_COMPONENTS) {
-      await this.recording.submit({ txnId, components: planned }, currentCall());
+      await this.known(this.recording.submit({ txnId, components: planned }, currentCall()));
     } else {
       const [outcome] = await this.db.transaction((tx) => addComponents(tx, [{ txnId, components: planned }]));
       if ('error' in outcome) throw outcome.error;
@@ -251,8 +254,8 @@ export class TxnManager implements TransactionService {
     return { states };
   }
 
-  showTxns(_request: ShowTxnsRequest): Promise<ShowTxnsResponse> {
-    return this.db.read((tx) => showTxns(tx, this.ctx.conf));
+  showTxns({ txnId }: ShowTxnsRequest): Promise<ShowTxnsResponse> {
+    return this.db.read((tx) => showTxns(tx, this.ctx.conf, txnId));
   }
 
   async getLatestConflictingCommit(
@@ -315,6 +318,16 @@ export class TxnManager implements TransactionService {
     await this.release([...timedOut, ...deadHolder]);
     await this.db.transaction((tx) => collectGarbage(tx, this.ctx.conf, task), VOLATILE);
     return { timedOutTxnIds: timedOut, deadHolderTxnIds: deadHolder };
+  }
+
+  /** Of a transaction that was aborted, and is forgotten as far as snapshots go, it is said that and why. */
+  private async known<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      const fate = error instanceof NoSuchTxnError && (await this.db.read((tx) => forgottenError(tx, error.txnId)));
+      throw fate || error;
+    }
   }
 
   /** After the transaction's own commit: should this call get lost, the locks block nobody (design rule 3). */

@@ -1,6 +1,7 @@
 import { chunked, idList, type Row, type Statement, type Tx } from '@skep/metadb';
 import { NoSuchTxnError, TxnAbortedError, TxnState, type TxnType } from '@skep/rpc';
 import { ABORTED, COMMITTED, OPEN } from './context.js';
+import { selectForgotten } from './forgotten.js';
 
 export interface TxnRow {
   readonly txnId: bigint;
@@ -33,9 +34,13 @@ export function txnRowQueries(tx: Tx, txnIds: readonly bigint[], forUpdate: bool
   });
 }
 
-/** The rows of transactions that are known, by id. */
+/** The rows of transactions that are known, by id; of aborted ones also after they have gone from TXNS. */
 export async function txnRows(tx: Tx, txnIds: readonly bigint[], forUpdate = false): Promise<Map<bigint, TxnRow>> {
-  return toTxnRows(await tx.allOf(txnRowQueries(tx, txnIds, forUpdate)));
+  const found = toTxnRows(await tx.allOf(txnRowQueries(tx, txnIds, forUpdate)));
+  const missing = txnIds.filter((id) => !found.has(id));
+  if (missing.length === 0) return found;
+  for (const [id, row] of toTxnRows([await selectForgotten<Row>(tx, missing)])) found.set(id, row);
+  return found;
 }
 
 /** From the answers to `txnRowQueries`. */
@@ -56,6 +61,12 @@ export function toTxnRows(answers: readonly Row[][]): Map<bigint, TxnRow> {
 export async function requireOpen(tx: Tx, txnId: bigint, forUpdate = false): Promise<TxnRow> {
   const row = (await txnRows(tx, [txnId], forUpdate)).get(txnId);
   return assertOpen(txnId, row);
+}
+
+/** What became of a transaction that has no row in TXNS: aborted, as far as it is remembered. */
+export async function forgottenError(tx: Tx, txnId: bigint): Promise<TxnAbortedError | undefined> {
+  const row = toTxnRows([await selectForgotten<Row>(tx, [txnId])]).get(txnId);
+  return row && new TxnAbortedError(txnId, abortedText(row));
 }
 
 /** EnsureValidTxnFunction. */

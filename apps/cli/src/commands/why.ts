@@ -44,9 +44,11 @@ export async function whyLines(
       const txnId = idOf(name, 'txnid:');
       const { states } = await services.txns.getTxnStates({ txnIds: [txnId] });
       const view = await lockView(services);
+      const own = (await services.txns.showTxns({ txnId })).txns;
       const { heldBy } = await services.txns.getCleanerWatermark({});
       const timeout = (await parametersOf(services))['hive.txn.timeout'] ?? '300s';
-      return whyTxn(txnId, { ...view, state: states[0], cleanerWaitsFor: heldBy?.txnId, timeout });
+      const txns = [...own, ...view.txns];
+      return whyTxn(txnId, { ...view, txns, state: states[0], cleanerWaitsFor: heldBy?.txnId, timeout });
     }
     case 'lock':
       return whyLock(idOf(name.replace(/^(.+)\.\d+$/, '$1'), 'lockid:'), await lockView(services));

@@ -2,6 +2,7 @@ import { SkepError } from '@skep/core';
 import type { StructVector } from '@skep/orc';
 import { DataOperation, type LockComponent, TxnAbortedError, TxnConflictError } from '@skep/rpc';
 import { lockSettings, type SessionContext } from './context.js';
+import { areReadsCurrent } from './current-reads.js';
 import { ExecutionError, SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import type { OpenTransaction, Plan, PlannedStatement } from './planned-statement.js';
@@ -110,6 +111,7 @@ export class ExplicitTransaction implements OpenTransaction {
         }
         await transaction.takeSnapshot();
       }
+      if (!(await areReadsCurrent(context, transaction, again.reads))) continue;
       if (again.writes.length > 0) this.exclWrite &&= lockSettings(context.conf).xlockWrite;
       return await again.run(transaction);
     }
@@ -129,7 +131,7 @@ export class ExplicitTransaction implements OpenTransaction {
   private async renew(): Promise<void> {
     const old = this.transaction;
     this.transaction = await open(this.context);
-    await old.abort();
+    await old.abort('nothing was done in it, and what it would have seen was outdated: started over');
   }
 
   private refuseWrites({ writes }: PlannedStatement): void {
@@ -164,7 +166,7 @@ export class ExplicitTransaction implements OpenTransaction {
     const { txnId } = this;
     const { abortedTxnIds, noSuchTxnIds } = await txns.heartbeatTxns({ txnIds: [txnId] });
     if (abortedTxnIds.length === 0 && noSuchTxnIds.length === 0) return;
-    const known = (await txns.showTxns({})).txns.find((txn) => txn.txnId === txnId);
+    const known = (await txns.showTxns({ txnId })).txns.find((txn) => txn.txnId === txnId);
     await this.lose(known?.metaInfo || 'it is not open any more');
     throw this.lostError();
   }
@@ -185,7 +187,7 @@ export class ExplicitTransaction implements OpenTransaction {
   private async lose(reason: string): Promise<void> {
     this.lostBecause = reason;
     try {
-      await this.transaction.abort();
+      await this.transaction.abort(reason);
     } catch {
       // What is left of it is of an aborted transaction, or soon of one without heartbeats: the Cleaner's.
     }

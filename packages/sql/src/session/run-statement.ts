@@ -1,5 +1,6 @@
 import type { Table, TxnType } from '@skep/rpc';
 import { lockSettings, type SessionContext } from './context.js';
+import { areReadsCurrent } from './current-reads.js';
 import { ExecutionError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import type { Plan, PlannedStatement } from './planned-statement.js';
@@ -35,17 +36,21 @@ export async function runStatement(
       const components = allLocks(context, planned);
       const waited = await transaction.lock(components, lockWait(context, planned), queryId, options.signal);
       if (await isOutdated(context, transaction, components)) {
-        await transaction.abort();
+        await transaction.abort('another transaction committed the same rows meanwhile: started over');
         continue;
       }
       if (waited) {
         planned = await plan(transaction);
         if (signature(allLocks(context, planned)) !== signature(components)) {
-          await transaction.abort();
+          await transaction.abort('what it needs locks on changed while it waited: started over');
           continue;
         }
       }
       await transaction.takeSnapshot();
+      if (!(await areReadsCurrent(context, transaction, planned.reads))) {
+        await transaction.abort();
+        continue;
+      }
       if (conf.getBoolean('hive.txn.use.minhistorywriteid')) await transaction.readsOnly(tablesOf(planned));
       const result = await planned.run(transaction);
       if (result.batches !== undefined) {
@@ -101,7 +106,7 @@ async function* committing<T>(
 /** Rolls back because of `error`; should that fail too, the first error still tells what happened. */
 async function abortAfter(error: unknown, transaction: StatementTransaction): Promise<void> {
   try {
-    await transaction.abort();
+    await transaction.abort(error);
   } catch (second) {
     if (error instanceof Error && error.cause === undefined) error.cause = second;
   }

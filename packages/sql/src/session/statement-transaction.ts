@@ -1,6 +1,6 @@
 import { MAX_STATEMENT_ID, type OwnWrites } from '@skep/acid';
 import { type Clock, LONG_MAX, SkepError, ValidWriteIdList } from '@skep/core';
-import { type CommitTxnResponse, type LockComponent, LockState, TxnType } from '@skep/rpc';
+import { type CommitTxnResponse, type LockComponent, LockState, type Partition, type Table, TxnType } from '@skep/rpc';
 import { type Publication, publish } from '../formats/index.js';
 import { distrustStatistics } from './distrust-statistics.js';
 import type { Services } from './services.js';
@@ -58,6 +58,8 @@ export class StatementTransaction {
   private heartbeat: AbortController | undefined;
   private ended = false;
   private hasCleanups = false;
+  /** The partitions of tables as the running statement knows them: all of its scans read the same ones. */
+  private readonly partitionLists = new Map<string, Promise<readonly Partition[]>>();
   /** Of the running statement, and of those that have succeeded. */
   private effects = newEffects();
   private readonly earlier = newEffects();
@@ -264,8 +266,21 @@ export class StatementTransaction {
     this.hasCleanups = true;
   }
 
+  /** The partitions of a table, listed once a statement, after its snapshot. */
+  async partitionsOf({ database, name }: Table): Promise<readonly Partition[]> {
+    const key = `${database}.${name}`;
+    const known = this.partitionLists.get(key);
+    if (known !== undefined) return await known;
+    const list = this.services.catalog
+      .getPartitions({ database, table: name, names: [] })
+      .then(({ partitions }) => partitions);
+    this.partitionLists.set(key, list);
+    return await list;
+  }
+
   /** A further statement of the transaction begins. */
   beginStatement(): void {
+    this.partitionLists.clear();
     this.firstOfStatement = this.nextStatement;
     this.effects = newEffects();
   }
@@ -318,15 +333,23 @@ export class StatementTransaction {
     await runBackwards([...this.earlier.undo.splice(0), ...this.effects.undo.splice(0)]);
   }
 
-  /** Rolls back unless the transaction has ended; never hides the error that led here. */
-  async abort(): Promise<void> {
+  /**
+   * Rolls back unless the transaction has ended; never hides the error that led here. `because`: that error, or what else made it
+   * necessary, for the transaction's record.
+   */
+  async abort(because?: unknown): Promise<void> {
     this.stopHeartbeat();
     if (this.ended) return;
     this.ended = true;
     try {
       await this.takeBack();
     } finally {
-      await this.services.txns.abortTxns({ txnIds: [this.txnId], reasonCode: rollbackReason });
+      const abortedBy = because instanceof Error ? because.message.split('\n', 1)[0] : because;
+      await this.services.txns.abortTxns({
+        txnIds: [this.txnId],
+        reasonCode: rollbackReason,
+        ...(because === undefined ? {} : { abortedBy: String(abortedBy) }),
+      });
     }
   }
 

@@ -499,6 +499,8 @@ export interface GetTxnStatesResponse {
 
 /** Request of ShowTxns. */
 export interface ShowTxnsRequest {
+  /** Only this one; also when it was aborted and is shown no more, because nothing that it wrote is left. Absent: all. */
+  txnId?: bigint | undefined;
 }
 
 /** Answer of ShowTxns. */
@@ -3383,11 +3385,17 @@ export const GetTxnStatesResponse: MessageFns<GetTxnStatesResponse> = {
 };
 
 function createBaseShowTxnsRequest(): ShowTxnsRequest {
-  return {};
+  return { txnId: undefined };
 }
 
 export const ShowTxnsRequest: MessageFns<ShowTxnsRequest> = {
-  encode(_: ShowTxnsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: ShowTxnsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.txnId !== undefined) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(8).int64(message.txnId);
+    }
     return writer;
   },
 
@@ -3404,6 +3412,14 @@ export const ShowTxnsRequest: MessageFns<ShowTxnsRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3416,20 +3432,26 @@ export const ShowTxnsRequest: MessageFns<ShowTxnsRequest> = {
     }
   },
 
-  fromJSON(_: any): ShowTxnsRequest {
-    return {};
+  fromJSON(object: any): ShowTxnsRequest {
+    return {
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : undefined,
+    };
   },
 
-  toJSON(_: ShowTxnsRequest): unknown {
+  toJSON(message: ShowTxnsRequest): unknown {
     const obj: any = {};
+    if (message.txnId !== undefined) {
+      obj.txnId = message.txnId.toString();
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<ShowTxnsRequest>, I>>(base?: I): ShowTxnsRequest {
     return ShowTxnsRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<ShowTxnsRequest>, I>>(_: I): ShowTxnsRequest {
+  fromPartial<I extends Exact<DeepPartial<ShowTxnsRequest>, I>>(object: I): ShowTxnsRequest {
     const message = createBaseShowTxnsRequest();
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : undefined;
     return message;
   },
 };
