@@ -105,7 +105,7 @@ export async function prepareScan(
     ? ValidWriteIdList.parse(await transaction.validWriteIdsOf(table.database, table.name))
     : ValidWriteIdList.allValid();
   const txns = ValidTxnList.parse(transaction.validTxns);
-  const partitions = await partitionsOf(context, table);
+  const partitions = table.partitionKeys.length === 0 ? [undefined] : await transaction.partitionsOf(table);
   const chosen = partitions.filter(
     (partition) => partition === undefined || partitionMayMatch(table, partition, predicate),
   );
