@@ -246,7 +246,9 @@ def what_there_is():
     assert ("default", "golden") in names and ("default", "text_table") in names, names
     same(client.get_schema(command(table="golden")).schema.names, ["id", "name"])
     same({a.type for a in client.list_actions()},
-         {"begin", "commit", "abort", "heartbeat", "release", "compact", "list-snapshots"})
+         {"begin", "commit", "abort", "heartbeat", "release", "compact", "list-snapshots",
+          "folder-owner", "compact-folder", "discard-compaction"})
+    fails(Exception, "is not its message", lambda: list(client.do_action(("compact-folder", b"{}"))))
     same(sorted(read("text_table").to_pydict()["id"]), [1, 2])
     same(sorted(read("parquet_table").to_pydict()["id"]), [1, 2])
     same(sorted(read("insert_only").to_pydict()["id"]), [1, 2])

@@ -46,12 +46,12 @@ export interface Criteria {
 
 export interface Action {
   type: string;
-  /** JSON; ListActions describes it. */
+  /** JSON, or a message of skep/v1/files.proto; ListActions describes it. */
   body: Buffer;
 }
 
 export interface Result {
-  /** JSON. */
+  /** As the action's. */
   body: Buffer;
 }
 
