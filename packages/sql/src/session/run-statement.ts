@@ -48,7 +48,7 @@ export async function runStatement(
       }
       await transaction.takeSnapshot();
       if (!(await areReadsCurrent(context, transaction, planned.reads))) {
-        await transaction.abort();
+        await transaction.abort('what it reads was dropped or renamed before its snapshot: started over');
         continue;
       }
       if (conf.getBoolean('hive.txn.use.minhistorywriteid')) await transaction.readsOnly(tablesOf(planned));
