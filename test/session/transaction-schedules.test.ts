@@ -168,7 +168,10 @@ async function runSchedule(prefix: string, steps: readonly Step[]): Promise<void
         continue;
       case 'fail':
         await expect(
-          run(session, `insert into ${table} select id, v from ${table} union all select raise_error('x'), 1`),
+          run(
+            session,
+            `insert into ${table} select id, v from ${table} where assert_true(id < 0) is null union all select 1, 1 where assert_true(false) is null`,
+          ),
         ).rejects.toThrow();
         if (txn !== undefined) {
           model.touch(txn);
