@@ -15,6 +15,8 @@ import type { CompactorServices } from './services.js';
  */
 export class Cleaner {
   private readonly aborts: AbortCleaner;
+  /** The request that was ended last. */
+  private finished: bigint | undefined;
 
   constructor(private readonly services: CompactorServices) {
     this.aborts = new AbortCleaner(services);
@@ -54,10 +56,12 @@ export class Cleaner {
   }
 
   private async guarded(job: Compaction, clean: () => Promise<number>): Promise<number> {
-    const { clock, meter } = this.services;
+    const { clock, meter, compactions } = this.services;
     const startedMs = clock.now();
     try {
+      await compactions.setCleanerStart({ id: job.id, isBegun: true });
       const removed = await clean();
+      if (this.finished !== job.id) await compactions.setCleanerStart({ id: job.id, isBegun: false });
       meter.job('cleaner', job, clock.now() - startedMs);
       if (removed > 0)
         this.services.log.info({ ...fieldsOf(job), removed, durationMs: clock.now() - startedMs }, 'cleaned');
@@ -194,5 +198,6 @@ export class Cleaner {
 
   private async finish(job: Compaction, state: CompactionState, errorMessage = ''): Promise<void> {
     await this.services.compactions.finishCompaction({ id: job.id, state, errorMessage });
+    this.finished = job.id;
   }
 }

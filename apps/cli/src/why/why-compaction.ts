@@ -78,12 +78,13 @@ function whyWorking(job: Compaction, { txns, nowMs }: CompactionView): string[] 
 }
 
 function whyUncleaned(job: Compaction, { watermark, parameters, nowMs }: CompactionView): string[] {
-  const { nextTxnId, commitTimeMs, retryRetentionMs, errorMessage } = job;
+  const { nextTxnId, commitTimeMs, retryRetentionMs, errorMessage, cleanerStartMs } = job;
   const lines = commitTimeMs === undefined ? [] : [`It committed ${moment(commitTimeMs, nowMs)}.`];
   if (parameters['hive.compactor.cleaner.on'] === 'false') {
     lines.push('The metastore has hive.compactor.cleaner.on=false: it has no Cleaner.');
   }
   if (errorMessage !== '') lines.push(`The Cleaner failed: ${errorMessage}`);
+  if (cleanerStartMs > 0n) return [...lines, `The Cleaner is at it since ${moment(cleanerStartMs, nowMs)}.`];
   if (nextTxnId !== undefined && watermark.minOpenTxnId <= nextTxnId) {
     const { heldBy } = watermark;
     const whom =

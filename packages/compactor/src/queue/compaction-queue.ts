@@ -25,6 +25,7 @@ import {
   type RevokeWorkersRequest,
   type RevokeWorkersResponse,
   type SetCleanerRetryRequest,
+  type SetCleanerStartRequest,
   type SettleCleanupsRequest,
   type SettleCleanupsResponse,
   type ShowCompactionsRequest,
@@ -305,10 +306,15 @@ export class CompactionQueue implements CompactionService {
     return { settled: BigInt(await this.db.transaction((tx) => settleCleanups(tx, request))) };
   }
 
+  async setCleanerStart({ id, isBegun }: SetCleanerStartRequest): Promise<Record<string, never>> {
+    await this.update({ id }, 'CQ_CLEANER_START = ?', [isBegun ? BigInt(this.clock.now()) : null], 'r');
+    return {};
+  }
+
   async setCleanerRetry(request: SetCleanerRetryRequest): Promise<Record<string, never>> {
     await this.db.transaction(async (tx) => {
       const { changes } = await tx.run(
-        'UPDATE COMPACTION_QUEUE SET CQ_RETRY_RETENTION = ?, CQ_ERROR_MESSAGE = ? WHERE CQ_ID = ?',
+        'UPDATE COMPACTION_QUEUE SET CQ_RETRY_RETENTION = ?, CQ_ERROR_MESSAGE = ?, CQ_CLEANER_START = NULL WHERE CQ_ID = ?',
         [request.retryRetentionMs, request.errorMessage || null, request.id],
       );
       if (changes === 0) throw noSuchCompaction(request.id);

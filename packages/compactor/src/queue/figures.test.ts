@@ -3,7 +3,8 @@ import { LockComponent, LockLevel, LockType } from '@skep/rpc';
 import { Metrics } from '@skep/telemetry';
 import { TxnManager, transactionFigures } from '@skep/txn-manager';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { MAJOR, MINOR, World } from '../../test/world.js';
+import { MAJOR, MINOR, override, World } from '../../test/world.js';
+import { Cleaner } from '../cleaner.js';
 import { compactionFigures } from './figures.js';
 
 let w: World;
@@ -95,7 +96,6 @@ it('compactions by state, pool and age', async () => {
     compaction_oldest_enqueue_age_in_sec: 3,
     'compaction_pools_initiated_item_count{pool="default"}': 1,
     'compaction_pools_initiated_item_count{pool="big"}': 1,
-    compaction_num_initiators: 1,
   });
   await w.worker();
   w.advance(1000);
@@ -107,6 +107,46 @@ it('compactions by state, pool and age', async () => {
     compaction_num_worker_versions: 1,
   });
   expect(cleaning['compaction_pools_initiated_item_count{pool="default"}']).toBeUndefined();
-  await w.cleaner();
-  expect((await scrape()).compaction_num_succeeded).toBe(1);
+  // The Cleaner is at it, for four seconds.
+  let during: Record<string, number> = {};
+  const fs = override(w.fs, {
+    delete: async (path, options) => {
+      w.advance(4000);
+      during = await scrape();
+      return await w.fs.delete(path, options);
+    },
+  });
+  await new Cleaner(w.with({ fs })).runOnce();
+  expect(during.compaction_oldest_cleaning_age_in_sec).toBeGreaterThanOrEqual(4);
+  expect(await scrape()).toMatchObject({ compaction_num_succeeded: 1 });
+  expect((await scrape()).compaction_oldest_cleaning_age_in_sec).toBeUndefined();
+});
+
+it('hosts of Initiators and Workers, those who ask by hand apart', async () => {
+  const ask = (table: string, initiatorId: string, initiatorVersion: string) =>
+    w.compactions.compact({
+      database: 'default',
+      table,
+      type: MAJOR,
+      runAs: '',
+      properties: {},
+      initiatorId,
+      initiatorVersion,
+      poolName: '',
+      orderBy: '',
+    });
+  await ask('a', 'one-host-1', '4.0.0');
+  await ask('b', 'one-host-2', '4.0.1');
+  await ask('c', 'other-1', '4.0.1');
+  await ask('d', 'third-manual', '');
+  for (const workerId of ['w-1', 'w-2']) {
+    await w.compactions.findNextCompact({ workerId, workerVersion: '4.0.1', poolName: '' });
+  }
+  expect(await scrape()).toMatchObject({
+    compaction_num_initiators: 2,
+    compaction_num_initiator_versions: 2,
+    compaction_num_workers: 1,
+    compaction_num_worker_versions: 1,
+    compaction_num_working: 2,
+  });
 });

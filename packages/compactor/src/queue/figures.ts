@@ -29,8 +29,14 @@ const poolEnqueue = gauge('compaction_pools_oldest_enqueue_age_in_sec', 'Age of 
   'pool',
 ]);
 const poolWorkingAge = gauge('compaction_pools_oldest_working_age_in_sec', 'Age of the oldest run, by pool.', ['pool']);
-const initiators = gauge('compaction_num_initiators', 'Hosts whose requests are known.');
-const workers = gauge('compaction_num_workers', 'Workers that run a compaction, or whose last one failed.');
+const initiators = gauge(
+  'compaction_num_initiators',
+  'Hosts whose Initiators asked for the newest compaction of a table or partition.',
+);
+const workers = gauge(
+  'compaction_num_workers',
+  'Hosts whose Workers run a compaction, or failed at the newest of a table or partition.',
+);
 const initiatorVersions = gauge('compaction_num_initiator_versions', 'Versions of Initiators among them.');
 const workerVersions = gauge('compaction_num_worker_versions', 'Versions of Workers among them.');
 
@@ -104,8 +110,8 @@ function figuresOf(rows: readonly FigureRow[], now: bigint): Reading[] {
       const since = row[time];
       return since === null || since === 0n ? age : Math.max(age, Number(now - since) / 1000);
     }, 0);
-  const distinct = (column: 'INITIATOR' | 'INITIATOR_VERSION' | 'WORKER' | 'WORKER_VERSION') =>
-    new Set(rows.map((row) => row[column]).filter((value) => value !== null && value !== '')).size;
+  const distinct = (pick: (row: FigureRow) => string | null) =>
+    new Set([...newest.values()].map(pick).filter((value) => value !== null && value !== '')).size;
   return [
     ...STATES.map(([code, figure]) => one(figure, [...newest.values()].filter((row) => row.STATE === code).length)),
     one(oldestEnqueue, oldest(waiting, 'ENQUEUED')),
@@ -116,12 +122,27 @@ function figuresOf(rows: readonly FigureRow[], now: bigint): Reading[] {
     [poolWorking, byPool(working, (of) => of.length)],
     [poolEnqueue, byPool(waiting, (of) => oldest(of, 'ENQUEUED'))],
     [poolWorkingAge, byPool(working, (of) => oldest(of, 'STARTED'))],
-    one(initiators, distinct('INITIATOR')),
-    one(workers, distinct('WORKER')),
-    one(initiatorVersions, distinct('INITIATOR_VERSION')),
-    one(workerVersions, distinct('WORKER_VERSION')),
+    one(
+      initiators,
+      distinct(({ INITIATOR }) => (INITIATOR?.endsWith('-manual') ? null : hostOf(INITIATOR))),
+    ),
+    one(
+      workers,
+      distinct(({ WORKER }) => hostOf(WORKER)),
+    ),
+    one(
+      initiatorVersions,
+      distinct((row) => row.INITIATOR_VERSION),
+    ),
+    one(
+      workerVersions,
+      distinct((row) => row.WORKER_VERSION),
+    ),
   ];
 }
+
+/** Of `host-thread`. */
+const hostOf = (id: string | null): string | null => id?.replace(/-[^-]*$/, '') ?? null;
 
 function byPool(rows: readonly FigureRow[], value: (of: readonly FigureRow[]) => number): Sample[] {
   const pools = new Map<string, FigureRow[]>();

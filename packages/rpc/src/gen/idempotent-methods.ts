@@ -14,6 +14,7 @@ export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set([
   "/skep.v1.CompactionService/PurgeHistory",
   "/skep.v1.CompactionService/RevokeWorkers",
   "/skep.v1.CompactionService/SetCleanerRetry",
+  "/skep.v1.CompactionService/SetCleanerStart",
   "/skep.v1.CompactionService/SettleCleanups",
   "/skep.v1.CompactionService/ShowCompactions",
   "/skep.v1.CompactionService/SubmitForCleanup",

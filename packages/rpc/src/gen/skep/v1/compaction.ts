@@ -530,6 +530,18 @@ export interface SettleCleanupsResponse {
   settled: bigint;
 }
 
+/** Request of SetCleanerStart. */
+export interface SetCleanerStartRequest {
+  /** The request. NO_SUCH_COMPACTION if it is not READY_FOR_CLEANING. */
+  id: bigint;
+  /** It is begun now. False: it is left. */
+  isBegun: boolean;
+}
+
+/** Answer of SetCleanerStart. */
+export interface SetCleanerStartResponse {
+}
+
 /** Request of SetCleanerRetry. */
 export interface SetCleanerRetryRequest {
   /** The request. NO_SUCH_COMPACTION if it is not in the queue. */
@@ -4225,6 +4237,150 @@ export const SettleCleanupsResponse: MessageFns<SettleCleanupsResponse> = {
   },
 };
 
+function createBaseSetCleanerStartRequest(): SetCleanerStartRequest {
+  return { id: 0n, isBegun: false };
+}
+
+export const SetCleanerStartRequest: MessageFns<SetCleanerStartRequest> = {
+  encode(message: SetCleanerStartRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== 0n) {
+      if (BigInt.asIntN(64, message.id) !== message.id) {
+        throw new globalThis.Error("value provided for field message.id of type int64 too large");
+      }
+      writer.uint32(8).int64(message.id);
+    }
+    if (message.isBegun !== false) {
+      writer.uint32(16).bool(message.isBegun);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetCleanerStartRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetCleanerStartRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.id = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.isBegun = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SetCleanerStartRequest {
+    return {
+      id: isSet(object.id) ? BigInt(object.id) : 0n,
+      isBegun: isSet(object.isBegun)
+        ? globalThis.Boolean(object.isBegun)
+        : isSet(object.is_begun)
+        ? globalThis.Boolean(object.is_begun)
+        : false,
+    };
+  },
+
+  toJSON(message: SetCleanerStartRequest): unknown {
+    const obj: any = {};
+    if (message.id !== 0n) {
+      obj.id = message.id.toString();
+    }
+    if (message.isBegun !== false) {
+      obj.isBegun = message.isBegun;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SetCleanerStartRequest>, I>>(base?: I): SetCleanerStartRequest {
+    return SetCleanerStartRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SetCleanerStartRequest>, I>>(object: I): SetCleanerStartRequest {
+    const message = createBaseSetCleanerStartRequest();
+    message.id = (object.id !== undefined && object.id !== null) ? BigInt(object.id) : 0n;
+    message.isBegun = object.isBegun ?? false;
+    return message;
+  },
+};
+
+function createBaseSetCleanerStartResponse(): SetCleanerStartResponse {
+  return {};
+}
+
+export const SetCleanerStartResponse: MessageFns<SetCleanerStartResponse> = {
+  encode(_: SetCleanerStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetCleanerStartResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetCleanerStartResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): SetCleanerStartResponse {
+    return {};
+  },
+
+  toJSON(_: SetCleanerStartResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SetCleanerStartResponse>, I>>(base?: I): SetCleanerStartResponse {
+    return SetCleanerStartResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SetCleanerStartResponse>, I>>(_: I): SetCleanerStartResponse {
+    const message = createBaseSetCleanerStartResponse();
+    return message;
+  },
+};
+
 function createBaseSetCleanerRetryRequest(): SetCleanerRetryRequest {
   return { id: 0n, retryRetentionMs: 0n, errorMessage: "" };
 }
@@ -4965,6 +5121,8 @@ export interface CompactionService {
   submitForCleanup(request: SubmitForCleanupRequest): Promise<SubmitForCleanupResponse>;
   /** The transaction that dropped has ended, and is the last one that what it submitted has to wait for. */
   settleCleanups(request: SettleCleanupsRequest): Promise<SettleCleanupsResponse>;
+  /** The Cleaner takes a request up, or leaves it for another round: how long it has been at it is a figure. */
+  setCleanerStart(request: SetCleanerStartRequest): Promise<SetCleanerStartResponse>;
   /** Cleaning failed: try again after the retention. */
   setCleanerRetry(request: SetCleanerRetryRequest): Promise<SetCleanerRetryResponse>;
   /** The requests and history of a dropped database, table or partitions go; what was submitted for cleanup stays. */
@@ -5128,6 +5286,18 @@ export const CompactionServiceService = {
       Buffer.from(SettleCleanupsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SettleCleanupsResponse => SettleCleanupsResponse.decode(value),
   },
+  /** The Cleaner takes a request up, or leaves it for another round: how long it has been at it is a figure. */
+  setCleanerStart: {
+    path: "/skep.v1.CompactionService/SetCleanerStart" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SetCleanerStartRequest): Buffer =>
+      Buffer.from(SetCleanerStartRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SetCleanerStartRequest => SetCleanerStartRequest.decode(value),
+    responseSerialize: (value: SetCleanerStartResponse): Buffer =>
+      Buffer.from(SetCleanerStartResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SetCleanerStartResponse => SetCleanerStartResponse.decode(value),
+  },
   /** Cleaning failed: try again after the retention. */
   setCleanerRetry: {
     path: "/skep.v1.CompactionService/SetCleanerRetry" as const,
@@ -5209,6 +5379,8 @@ export interface CompactionServiceServer extends UntypedServiceImplementation {
   submitForCleanup: handleUnaryCall<SubmitForCleanupRequest, SubmitForCleanupResponse>;
   /** The transaction that dropped has ended, and is the last one that what it submitted has to wait for. */
   settleCleanups: handleUnaryCall<SettleCleanupsRequest, SettleCleanupsResponse>;
+  /** The Cleaner takes a request up, or leaves it for another round: how long it has been at it is a figure. */
+  setCleanerStart: handleUnaryCall<SetCleanerStartRequest, SetCleanerStartResponse>;
   /** Cleaning failed: try again after the retention. */
   setCleanerRetry: handleUnaryCall<SetCleanerRetryRequest, SetCleanerRetryResponse>;
   /** The requests and history of a dropped database, table or partitions go; what was submitted for cleanup stays. */
