@@ -54,6 +54,49 @@ it('hive.strict.managed.tables: a managed table must be transactional', async ()
   await expect(run(session, 'create table t (a int)')).rejects.toThrow(/default\.t failed strict managed table checks/);
   await expect(run(session, 'create table t like before')).rejects.toThrow(/strict managed table checks/);
   await run(session, `create table t (a int) ${acid}`, 'create external table x (a int)');
+  // What is there already cannot be altered into, or as, such a table.
+  for (const change of [
+    'add columns (b int)',
+    'rename to after',
+    "set tblproperties ('x'='y')",
+    "set serdeproperties ('x'='y')",
+    "set location 'file:/tmp/x'",
+    'change a c int',
+  ]) {
+    await expect(run(session, `alter table before ${change}`), change).rejects.toThrow(
+      /default\.(before|after) failed strict/,
+    );
+  }
+  await expect(run(session, "alter table x set tblproperties ('EXTERNAL'='FALSE')")).rejects.toThrow(
+    /default\.x failed strict managed table checks due to the following reason: Table is marked as a managed table but/,
+  );
+  expect(await rows(session, 'describe before')).toHaveLength(1);
+  await run(session, 'alter table t add columns (b int)', "alter table x set tblproperties ('x'='y')");
+  await run(
+    session,
+    "alter table before set tblproperties ('EXTERNAL'='TRUE')",
+    'alter table before add columns (b int)',
+  );
+  await run(session, 'create temporary table tmp (a int)', 'alter table tmp add columns (b int)');
+});
+
+it('EXTERNAL=TRUE makes a table external, whose files stay; a transactional one cannot be', async () => {
+  const typeOf = async (name: string) =>
+    (await home.services.catalog.getTable({ database: 'default', name })).table?.tableType;
+  await run(session, 'create table e (a int)', "alter table e set tblproperties ('EXTERNAL'='TRUE')");
+  expect(await typeOf('e')).toBe('EXTERNAL_TABLE');
+  await run(session, "alter table e unset tblproperties ('EXTERNAL')");
+  expect(await typeOf('e')).toBe('MANAGED_TABLE');
+  await run(session, "alter table e set tblproperties ('EXTERNAL'='true')", 'insert into e values (1)');
+  const location = (await home.services.catalog.getTable({ database: 'default', name: 'e' })).table?.sd?.location ?? '';
+  await run(session, "alter table e set tblproperties ('EXTERNAL'='FALSE')");
+  expect(await typeOf('e')).toBe('MANAGED_TABLE');
+  await run(session, "alter table e set tblproperties ('EXTERNAL'='TRUE')", 'drop table e');
+  expect(await home.services.fs.list(location)).toHaveLength(1);
+  await run(session, `create table t (a int) ${acid}`);
+  await expect(run(session, "alter table t set tblproperties ('EXTERNAL'='TRUE')")).rejects.toThrow(
+    /cannot be converted to external table as it is transactional/,
+  );
 });
 
 it('hive.exec.dynamic.partition=false: partitions must be named', async () => {

@@ -19,7 +19,7 @@ import { runStatement } from './run-statement.js';
 import { setSkewed } from './skewed.js';
 import { checkCondition, constraintOf } from './table-constraints.js';
 import { done } from './text-result.js';
-import { validateTransactional } from './transactional-rules.js';
+import { tableTypeAfter, validateManaged, validateTransactional } from './transactional-rules.js';
 import { checkTypeChange } from './type-change.js';
 
 /** ALTER TABLE. */
@@ -90,6 +90,7 @@ async function changeTable(
             return done;
           }
           const after = await changed(context, before, action, text);
+          if (!context.temporary.has(before.database, before.name)) validateManaged(context.conf, after);
           if (needsWriteId(action) && isTransactional(before)) {
             await transaction.writeIdOf(before.database, before.name);
           }
@@ -175,6 +176,7 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
     case 'set-properties': {
       const properties = toRecord(action.properties);
       after.parameters = { ...after.parameters, ...properties };
+      if (properties.EXTERNAL !== undefined) after.tableType = tableTypeAfter(before, properties.EXTERNAL);
       refuseUnset(before, properties);
       after.parameters = validateChange(after, before);
       if (isFullAcid(after) && !isTransactional(before)) await convertToAcid(context, before);
@@ -195,6 +197,7 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
           );
         }
         delete after.parameters[key];
+        if (key === 'EXTERNAL') after.tableType = tableTypeAfter(before, undefined);
       }
       return touched(context, after);
     }

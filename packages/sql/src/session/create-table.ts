@@ -20,7 +20,7 @@ import { runStatement } from './run-statement.js';
 import { setSkewed } from './skewed.js';
 import { placeNewTable } from './soft-delete.js';
 import { checkChecks, checkDefaults, constraintsOf } from './table-constraints.js';
-import { validateTransactional } from './transactional-rules.js';
+import { validateManaged, validateTransactional } from './transactional-rules.js';
 
 /** CREATE TABLE with columns, or LIKE another table (CREATE TABLE AS SELECT is a write: insert.ts). */
 export async function createTable(
@@ -160,7 +160,7 @@ export async function defineTable(
     table.sd.serde.parameters = { 'serialization.format': '1', ...format.serdeParameters };
   }
   forgetFalse(table);
-  validateManaged(context, table);
+  if (!statement.temporary) validateManaged(context.conf, table);
   return table;
 }
 
@@ -191,15 +191,6 @@ function applyDefaults(
 /** A new table says nothing of what it is not (TransactionalValidationListener; recorded of Hive 4.0.1). */
 function forgetFalse({ parameters }: Table): void {
   if (parameters.transactional?.toLowerCase() === 'false') delete parameters.transactional;
-}
-
-/** hive.strict.managed.tables (HiveStrictManagedUtils.validateStrictManagedTable). */
-function validateManaged({ conf }: SessionContext, table: Table): void {
-  if (!conf.getBoolean('hive.strict.managed.tables')) return;
-  if (table.tableType !== 'MANAGED_TABLE' || isTransactional(table)) return;
-  throw new MetaError(
-    `Table ${table.database}.${table.name} failed strict managed table checks due to the following reason: Table is marked as a managed table but is not transactional.`,
-  );
 }
 
 /** The basic statistics of a table without rows (StatsSetupConst); a partitioned table has none of its own. */
@@ -282,7 +273,7 @@ async function copyDefinition(context: SessionContext, statement: CreateTableSta
   }
   copy.parameters = { ...validateTransactional(copy), ...initialStatistics(context, copy) };
   forgetFalse(copy);
-  validateManaged(context, copy);
+  if (!statement.temporary) validateManaged(context.conf, copy);
   return copy;
 }
 

@@ -1,3 +1,4 @@
+import type { Configuration } from '@skep/config';
 import type { Table } from '@skep/rpc';
 import { MetaError, SemanticError } from './errors.js';
 import { fileFormats } from './file-format.js';
@@ -24,6 +25,9 @@ export function validateTransactional(table: Table, before?: Table): Record<stri
     if (before !== undefined && isTransactional(before)) refuseToLeave(before, name);
     if (value !== undefined) parameters.transactional = value.toLowerCase();
     return parameters;
+  }
+  if (before?.tableType === 'MANAGED_TABLE' && table.tableType === 'EXTERNAL_TABLE') {
+    throw new MetaError(`${name} cannot be converted to external table as it is transactional table.`);
   }
   if (table.tableType === 'EXTERNAL_TABLE') {
     throw new MetaError(`${name} cannot be declared transactional because it's an external table`);
@@ -62,4 +66,28 @@ function requireAcidFormat(table: Table, name: string): void {
   if (table.sd.sortColumns.length > 0) {
     throw new MetaError(`Table ${name} cannot support full ACID functionality since it is sorted.`);
   }
+}
+
+/** hive.strict.managed.tables: of new tables, and of those that are altered in whatever way (HiveStrictManagedUtils). */
+export function validateManaged(conf: Configuration, table: Table): void {
+  if (!conf.getBoolean('hive.strict.managed.tables')) return;
+  const transactional = isTransactional(table);
+  const reason =
+    table.tableType === 'MANAGED_TABLE' && !transactional
+      ? 'Table is marked as a managed table but is not transactional.'
+      : table.tableType === 'EXTERNAL_TABLE' && transactional
+        ? 'Table is marked as a external table but it is transactional.'
+        : undefined;
+  if (reason === undefined) return;
+  throw new MetaError(
+    `Table ${table.database}.${table.name} failed strict managed table checks due to the following reason: ${reason}`,
+  );
+}
+
+/** SET or UNSET TBLPROPERTIES ('EXTERNAL'=…) makes a table external, or managed (AlterTableSetPropertiesOperation). */
+export function tableTypeAfter(table: Table, external: string | undefined): string {
+  const isExternal = external?.toLowerCase() === 'true';
+  if (table.tableType === 'MANAGED_TABLE' && isExternal) return 'EXTERNAL_TABLE';
+  if (table.tableType === 'EXTERNAL_TABLE' && !isExternal) return 'MANAGED_TABLE';
+  return table.tableType;
 }
