@@ -333,7 +333,7 @@ export class TableSource implements DataSource {
   }
 
   private get idleMs(): number {
-    return this.options.conf.getTimeMs('hive.txn.timeout');
+    return this.options.conf.getServedTimeMs('hive.txn.timeout');
   }
 
   private session(user: string): TableSession {

@@ -99,6 +99,11 @@ describe('Configuration', () => {
     const served = new Configuration();
     expect(served.set('hive.compactor.check.interval', '60s')).toEqual([]);
     const session = served.fork();
+    expect(session.set('hive.compactor.check.interval', '1min')).toEqual([]);
+    session.set('hive.compactor.check.interval', '1h');
+    expect(session.getServedTimeMs('hive.compactor.check.interval')).toBe(60_000);
+    expect(served.getServedTimeMs('hive.compactor.check.interval')).toBe(60_000);
+    session.reset();
     expect(session.set('hive.compactor.check.interval', '60s')).toEqual([]);
     expect(session.set('hive.compactor.check.interval', '5s')).toEqual([
       expect.stringMatching(/^hive.compactor.check.interval belongs to the metastore and is 60s there: /),

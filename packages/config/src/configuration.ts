@@ -65,6 +65,11 @@ export class Configuration {
     return this.typed(name, (text) => parseTimeMs(text, unit));
   }
 
+  /** Of what belongs to the metastore: as it is there, whatever the session has SET. */
+  getServedTimeMs(name: string): number {
+    return (this.isSession ? new Configuration(this.base) : this).getTimeMs(name);
+  }
+
   /**
    * SET name=value. Answers with what the user should know (an old name, no effect here, unknown); throws
    * InvalidConfigError for a value of the wrong type.
@@ -83,7 +88,10 @@ export class Configuration {
   /** In a session that other value is nobody's. */
   private noteOfServer(name: string, key: string, value: string): string[] {
     const there = this.base.get(key) ?? findParameter(key)?.parameter.default;
-    if (there?.toLowerCase() === value.trim().toLowerCase()) return [];
+    const unit = findParameter(key)?.parameter.unit;
+    const isSame = (a: string, b: string) =>
+      a.toLowerCase() === b.toLowerCase() || (unit !== undefined && parseTimeMs(a, unit) === parseTimeMs(b, unit));
+    if (there !== undefined && isSame(there.trim(), value.trim())) return [];
     const is = there === undefined ? '' : ` and is ${there} there`;
     return [`${name} belongs to the metastore${is}: set it where that starts (--hiveconf, --config, SKEP_CONF_…)`];
   }

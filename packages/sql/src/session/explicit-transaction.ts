@@ -204,7 +204,7 @@ export class ExplicitTransaction implements OpenTransaction {
 
 const open = async (context: SessionContext): Promise<StatementTransaction> =>
   await StatementTransaction.open(context.services, {
-    timeoutMs: context.conf.getTimeMs('hive.txn.timeout'),
+    timeoutMs: context.conf.getServedTimeMs('hive.txn.timeout'),
     isExplicit: true,
   });
 

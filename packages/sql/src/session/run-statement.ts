@@ -27,7 +27,7 @@ export async function runStatement(
   for (let round = 0; round <= rounds; round++) {
     options.signal?.throwIfAborted();
     const transaction = await StatementTransaction.open(services, {
-      timeoutMs: conf.getTimeMs('hive.txn.timeout'),
+      timeoutMs: conf.getServedTimeMs('hive.txn.timeout'),
       ...(options.type === undefined ? {} : { type: options.type }),
     });
     try {
@@ -75,7 +75,7 @@ async function plannedOnly(
   plan: Plan,
   answer: NonNullable<SessionContext['onlyLocks']>,
 ): Promise<StatementResult> {
-  const timeoutMs = context.conf.getTimeMs('hive.txn.timeout');
+  const timeoutMs = context.conf.getServedTimeMs('hive.txn.timeout');
   const transaction = await StatementTransaction.open(context.services, { timeoutMs });
   try {
     return answer(allLocks(context, await plan(transaction)));
