@@ -12,7 +12,7 @@ import {
 import type { Configuration } from '@skep/config';
 import { type Clock, SkepError, systemClock } from '@skep/core';
 import { LockManager, lockMigrations } from '@skep/lock-manager';
-import { type Database, type Migration, openDatabase } from '@skep/metadb';
+import { type Database, type Migration, openDatabase, type Tx } from '@skep/metadb';
 import { type ConnectOptions, InvalidRequestError } from '@skep/rpc';
 import { type FileSystem, localFileSystem } from '@skep/storage';
 import type { FigureSource, Logger } from '@skep/telemetry';
@@ -177,10 +177,21 @@ function migrationsOf(hosted: readonly ServiceName[], { dbUrl, ...options }: Ope
   const migrations = SERVICE_NAMES.filter((name) => hosted.includes(name)).flatMap((name) => known[name]);
   const all = [...migrations, ...(hosted.includes('compaction') ? leaseMigrations : [])];
   if (warehouse !== undefined) return all;
-  // The first is where `default` gets its place.
+  // The first is where `default` gets its place, unless a Hive has given it one.
   const name = dbUrl.replace(/\/\/.*@/, '//');
-  const refuse = { up: () => Promise.reject(new WarehouseMissingError(name)) };
-  return all.map((migration) => (migration.id === known.catalog[0].id ? { ...migration, ...refuse } : migration));
+  const first: Migration = {
+    ...known.catalog[0],
+    async up(tx) {
+      if (!(await hasDefaultDatabase(tx))) throw new WarehouseMissingError(name);
+      await known.catalog[0].up(tx);
+    },
+  };
+  return all.map((migration) => (migration.id === first.id ? first : migration));
+}
+
+async function hasDefaultDatabase(tx: Tx): Promise<boolean> {
+  if ((await tx.get(tx.dialect.tableExists, ['DBS'])) === undefined) return false;
+  return (await tx.get("SELECT 1 AS N FROM DBS WHERE NAME = 'default' LIMIT 1")) !== undefined;
 }
 
 async function openCatalog(db: Database, { conf, warehouse, version }: OpenServicesOptions) {

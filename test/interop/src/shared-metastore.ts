@@ -1,6 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Configuration } from '@skep/config';
@@ -11,17 +9,11 @@ import { LockLevel, LockState, LockType } from '@skep/rpc';
 import { Session } from '@skep/sql';
 import { localFileSystem, toFileUri } from '@skep/storage';
 import { createLogger } from '@skep/telemetry/log';
-import type { RecordedStep } from '../../golden/src/case-file.js';
 import { allRows, ORACLE_SETTINGS } from '../../golden/src/home-port.js';
+import { HiveOnDatabase } from './hive-on-database.js';
+import { rowsOf, TurnChecks } from './turn-checks.js';
 
-/** Rows as Hive's client prints them; those of the harness's own steps are objects. */
-const rowsOf = (step: RecordedStep | undefined): string[] =>
-  (step?.rows ?? []).map((row) => (typeof row === 'string' ? row : JSON.stringify(row)));
-
-/**
- * Hive 4.0.1 on a MariaDB database that skep made, both working on the same tables by turns. Hive is a metastore and
- * an SQL driver with a script a turn; the scripts of the later turns are pipes, so that Hive waits where skep is to work.
- */
+/** Hive 4.0.1 on a MariaDB database that skep made, both working on the same tables by turns. */
 export async function sharedMetastore(oracle: string): Promise<boolean> {
   const work = realpathSync(mkdtempSync(join(tmpdir(), 'skep-shared-metastore-')));
   const mariadb = await startMariadb();
@@ -30,7 +22,11 @@ export async function sharedMetastore(oracle: string): Promise<boolean> {
     const turns = await Turns.open(url, work);
     try {
       await turns.begin();
-      const hive = new Hive(oracle, work, `jdbc:mariadb://127.0.0.1:${mariadb.port}/skep`, await freePort());
+      const hive = new HiveOnDatabase(oracle, work, `jdbc:mariadb://127.0.0.1:${mariadb.port}/skep`, await freePort(), [
+        'turn1',
+        'turn2',
+        'turn3',
+      ]);
       try {
         await turns.play(hive);
         await hive.ended;
@@ -49,92 +45,8 @@ export async function sharedMetastore(oracle: string): Promise<boolean> {
   }
 }
 
-const TURNS = ['turn1', 'turn2', 'turn3'] as const;
-const TURN_MS = 300_000;
-
-/** Hive's metastore on the database, and Hive's SQL driver on that. */
-class Hive {
-  readonly ended: Promise<void>;
-  private readonly children: ChildProcess[] = [];
-  private failure: string | undefined;
-
-  constructor(
-    private readonly oracle: string,
-    private readonly work: string,
-    url: string,
-    port: number,
-  ) {
-    mkdirSync(join(work, 'out'), { recursive: true });
-    for (const turn of TURNS) execFileSync('mkfifo', [join(work, `${turn}.sql`)]);
-    const conf = {
-      'javax.jdo.option.ConnectionURL': url,
-      'javax.jdo.option.ConnectionDriverName': 'org.mariadb.jdbc.Driver',
-      // Hive neither adds a table or a column, nor takes any schema but its own.
-      'datanucleus.schema.autoCreateAll': 'false',
-      'hive.metastore.schema.verification': 'true',
-      'metastore.schema.verification': 'true',
-      // Its threads without a session would open a Derby of their own, and Hive knows one kind of database a process.
-      'hive.query.reexecution.enabled': 'false',
-      'hive.query.reexecution.stats.persist.scope': 'query',
-    };
-    const settings = Object.entries(conf).map(([key, value]) => `-Dconf.${key}=${value}`);
-    const home = join(work, 'home');
-    const warehouse = `-Dwarehouse=${work}/warehouse`;
-    this.start([warehouse, ...settings, home, '--metastore', String(port)]);
-    const scripts = TURNS.map((turn) => join(work, `${turn}.sql`));
-    const uris = `-Duris=thrift://127.0.0.1:${port}`;
-    // Its compactor reaches the transactions directly.
-    this.ended = this.start([warehouse, uris, ...settings, `${home}2`, join(work, 'out'), ...scripts]);
-  }
-
-  private start(args: readonly string[]): Promise<void> {
-    const child = spawn(join(this.oracle, 'run.sh'), args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.children.push(child);
-    let tail = '';
-    child.stderr.on('data', (chunk) => {
-      tail = (tail + String(chunk)).slice(-3000);
-    });
-    return new Promise((resolve) => {
-      child.on('close', (code) => {
-        if (code !== 0) this.failure ??= `Hive ended with ${code}: ${tail}`;
-        resolve();
-      });
-    });
-  }
-
-  stop(): void {
-    for (const child of this.children) child.kill('SIGKILL');
-  }
-
-  /** Runs a script; `meanwhile` until it is done. Answers the steps with what Hive said. */
-  async run(
-    turn: (typeof TURNS)[number],
-    script: readonly string[],
-    meanwhile?: () => Promise<void>,
-  ): Promise<RecordedStep[]> {
-    const answer = join(this.work, 'out', `${turn}.json`);
-    // Waits until Hive opens it.
-    const written = writeFile(join(this.work, `${turn}.sql`), `${script.join('\n')}\n`);
-    await Promise.race([written, this.ended]);
-    const untilMs = systemClock.now() + TURN_MS;
-    while (!existsSync(answer)) {
-      if (this.failure !== undefined) throw new SharedMetastoreError(this.failure);
-      if (systemClock.now() > untilMs) throw new SharedMetastoreError(`Hive did not finish ${turn} in ${TURN_MS} ms`);
-      await meanwhile?.();
-      await systemClock.sleep(50);
-    }
-    await systemClock.sleep(200);
-    return JSON.parse(readFileSync(answer, 'utf8'));
-  }
-}
-
-class SharedMetastoreError extends Error {
-  override readonly name = 'SharedMetastoreError';
-}
-
 class Turns {
-  private checks = 0;
-  private readonly problems: string[] = [];
+  private readonly checks = new TurnChecks();
 
   private constructor(
     private readonly opened: OpenedServices,
@@ -172,15 +84,11 @@ class Turns {
   }
 
   failed(error: unknown): void {
-    this.check(String(error), false);
+    this.checks.check(String(error), false);
   }
 
   print(): boolean {
-    process.stdout.write(
-      `Hive 4.0.1 and skep by turns on one MariaDB metastore: ${this.checks - this.problems.length} of ${this.checks} passed\n`,
-    );
-    for (const problem of this.problems) process.stderr.write(`  ${problem}\n`);
-    return this.problems.length === 0;
+    return this.checks.print('Hive 4.0.1 and skep by turns on one MariaDB metastore');
   }
 
   /** What Hive finds. */
@@ -198,7 +106,7 @@ class Turns {
     );
   }
 
-  async play(hive: Hive): Promise<void> {
+  async play(hive: HiveOnDatabase): Promise<void> {
     let seenTxn = false;
     let seenLock = false;
     const watch = async () => {
@@ -228,15 +136,15 @@ class Turns {
       ],
       watch,
     );
-    this.hiveSaid(first, [
+    this.checks.hiveSaid(first, [
       ['1\tann\t11.50', '2\tbob\t20.00', '3\tčech 東京\t30.00'],
       ['3'],
       ['1\tann\t11.50', '2\tbob\t40.00', '4\tdan\t40.00', '5\teve\t50.00'],
       ['1\t100\t2024-01-01\t1', '2\t200\t2024-01-02\t1', '3\t300\t2024-01-02\t1', '4\t400\t2024-01-03\t2'],
       ['1\tann\t11.50', '2\tbob\t40.00', '4\tdan\t40.00', '5\teve\t50.00'],
     ]);
-    this.check('skep saw a transaction of Hive', seenTxn);
-    this.check('skep saw a lock of Hive', seenLock);
+    this.checks.check('skep saw a transaction of Hive', seenTxn);
+    this.checks.check('skep saw a lock of Hive', seenLock);
 
     await this.reads('SELECT * FROM bank.accounts', [
       '1\tann\t11.50',
@@ -248,7 +156,7 @@ class Turns {
     await this.reads('SELECT id, shop FROM bank.moves', ['1\t1', '2\t1', '3\t1', '4\t2']);
     await this.reads('SHOW TABLES IN bank', ['accounts', 'made', 'moves', 'rich']);
     const compacted = await this.rows('SHOW COMPACTIONS');
-    this.check(
+    this.checks.check(
       `skep shows Hive's compaction: ${compacted.join(' ')}`,
       compacted.some((row) => row.includes('accounts') && row.includes('MAJOR')),
     );
@@ -289,23 +197,23 @@ class Turns {
         },
       ],
     });
-    this.check('skep has its lock', locked.state === LockState.LOCK_STATE_ACQUIRED);
+    this.checks.check('skep has its lock', locked.state === LockState.LOCK_STATE_ACQUIRED);
     const second = await hive.run('turn2', [
       'show locks;',
       'show transactions;',
       "insert into bank.accounts values (7,'no',0);",
     ]);
     const lines = (text: string) => second.filter((step) => step.statement.startsWith(text)).flatMap(rowsOf);
-    this.check(
+    this.checks.check(
       `Hive shows the lock of skep: ${JSON.stringify(lines('show locks'))}`,
       lines('show locks').some((row) => row.includes('EXCLUSIVE') && row.includes('skep')),
     );
-    this.check(
+    this.checks.check(
       'Hive shows the transaction of skep',
       lines('show transactions').some((row) => row.startsWith(`${txnId}\t`)),
     );
     const refused = second.at(-1)?.error?.message ?? 'no error';
-    this.check(`Hive waits for the lock of skep and gives up: ${refused}`, /lock/i.test(refused));
+    this.checks.check(`Hive waits for the lock of skep and gives up: ${refused}`, /lock/i.test(refused));
     await this.opened.txns.abortTxns({ txnIds: [txnId], reasonCode: 50005 });
 
     const third = await hive.run('turn3', [
@@ -318,7 +226,7 @@ class Turns {
       'drop table bank.renamed;',
     ]);
     const accounts = ['1\tann\t11.50', '2\trob\t40.00', '5\teve\t50.00', '6\tfay\t60.00', '9\tnew\t90.00'];
-    this.hiveSaid(third, [
+    this.checks.hiveSaid(third, [
       accounts,
       ['5'],
       ['1\tx', '2\tz'],
@@ -330,7 +238,7 @@ class Turns {
     await this.skep('DROP DATABASE bank CASCADE');
     for (const table of ['TBLS', 'SDS', 'TAB_COL_STATS', 'FUNCS', 'HIVE_LOCKS']) {
       const row = await this.opened.db.read((tx) => tx.get<{ N: bigint }>(`SELECT COUNT(*) AS N FROM ${table}`));
-      this.check(`nothing is left in ${table}`, row?.N === 0n);
+      this.checks.check(`nothing is left in ${table}`, row?.N === 0n);
     }
   }
 
@@ -344,26 +252,6 @@ class Turns {
 
   private async reads(statement: string, expected: readonly string[]): Promise<void> {
     const got = (await this.rows(statement)).sort();
-    this.same(`skep: ${statement}`, got, expected);
-  }
-
-  private hiveSaid(steps: readonly RecordedStep[], expected: readonly (readonly string[])[]): void {
-    for (const step of steps) {
-      const failed = step.error?.message ?? step.harnessError;
-      this.check(`Hive: ${step.statement}: ${failed}`, failed === undefined);
-    }
-    const reads = steps.filter((step) => step.statement.startsWith('select'));
-    for (const [i, rows] of expected.entries()) {
-      this.same(`Hive: ${reads[i]?.statement} (${i + 1})`, rowsOf(reads[i]).sort(), rows);
-    }
-  }
-
-  private same(what: string, got: readonly string[], expected: readonly string[]): void {
-    this.check(`${what}: got ${JSON.stringify(got)}`, JSON.stringify(got) === JSON.stringify([...expected].sort()));
-  }
-
-  private check(what: string, holds: boolean): void {
-    this.checks++;
-    if (!holds) this.problems.push(what);
+    this.checks.same(`skep: ${statement}`, got, expected);
   }
 }
