@@ -20,6 +20,7 @@ import { txnMigrations } from '@skep/txn-manager';
 import { checkEnd } from './check-end.js';
 import { type ClientWorld, SimClient } from './client.js';
 import { createTables } from './create-tables.js';
+import { type DataServices, dataService, type RunningData, remoteFiles } from './data-process.js';
 import { chooseFaults, type Faults, NO_FAULTS } from './faults.js';
 import { History } from './history.js';
 import { metastoreServices, type Sabotage } from './metastore-process.js';
@@ -79,10 +80,11 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   };
 }
 
-class SimWorld implements Cluster {
+class SimWorld implements Cluster, DataServices {
   private readonly files = memoryFileSystem();
   private readonly faults: Faults;
   readonly metastores: RunningMetastore[] = [];
+  readonly datas: RunningData[] = [];
   private readonly processes = new Map<string, SimProcess>();
   private readonly clientWorld: ClientWorld;
   private readonly conf;
@@ -147,6 +149,7 @@ class SimWorld implements Cluster {
     const { random } = this.sim;
     await createTables(this.db, this.files);
     for (let i = 0; i < 2; i++) this.startMetastore(i);
+    if (this.hasDataServices) for (let i = 0; i < 2; i++) this.startData(i);
     for (let i = 0; i < 2; i++) this.startCompactor(i);
     const clients = 2 + random.below(5);
     this.clientsLeft = clients;
@@ -191,10 +194,19 @@ class SimWorld implements Cluster {
     return fs;
   }
 
+  /** In half of the runs compactors have their files done by services of their own. */
+  private get hasDataServices(): boolean {
+    return this.sim.seed % 2 === 0;
+  }
+
+  private logOf({ name, clock }: SimProcess) {
+    const write = (line: string) => this.sim.note(name, `log: ${line.trimEnd()}`);
+    return createLogger({ level: 'warn', now: () => clock.now(), write });
+  }
+
   private withFiles(process: SimProcess, services: ReturnType<typeof metastoreServices>): CompactorServices {
     const { clock } = process;
-    const write = (line: string) => this.sim.note(process.name, `log: ${line.trimEnd()}`);
-    const log = createLogger({ level: 'warn', now: () => clock.now(), write });
+    const log = this.logOf(process);
     const meter = new CompactorMeter(clock);
     const identity = { user: 'u', host: HOST, agentInfo: process.agentInfo, version: '4.0.1' };
     const { catalog, txns, locks, compactions } = services;
@@ -248,8 +260,22 @@ class SimWorld implements Cluster {
       await this.sim.delay(this.sim.random.between(100, 10_000));
       if (!this.isEnding) this.startCompactor(number);
     });
-    const worker = new Worker(this.withFiles(process, services), `${HOST}-${process.pid}`);
+    const here = this.withFiles(process, services);
+    const files = this.hasDataServices ? remoteFiles(process, this, this.faults) : here.files;
+    const worker = new Worker({ ...here, files }, `${HOST}-${process.pid}`);
     this.loop(process, this.restMs, [() => worker.runOnce()]);
+  }
+
+  private startData(number: number): void {
+    const process = this.process(`data${number}`);
+    const services = remoteServices(process, this, this.faults);
+    const running = dataService(process, services, this.filesOf(process), this.logOf(process));
+    this.datas.push(running);
+    process.died.then(async () => {
+      this.datas.splice(this.datas.indexOf(running), 1);
+      await this.sim.delay(this.sim.random.between(100, 10_000));
+      if (!this.isEnding) this.startData(number);
+    });
   }
 
   /** Rounds, one after the other, until the process is killed or the run ends. */
