@@ -41,14 +41,34 @@ async function appliedIn(tx: Tx): Promise<Set<string>> {
 /** What Hive 4.0.0 and 4.0.1 call the version of their schema. */
 const HIVE_SCHEMA = '4.0.0';
 
-/** A database that Hive made is taken as it is, if it is of the version whose tables we know. */
+/** Tables that Hive's schema has made before it says its version. */
+const HIVE_TABLES = ['DBS', 'TBLS', 'TXNS'] as const;
+
+/** A database that Hive made is taken as it is, if it is whole and of the version whose tables we know. */
 async function checkHiveSchema(path: string, tx: Tx): Promise<void> {
-  if (!(await hasTable(tx, 'VERSION'))) return;
-  const row = await tx.get<{ SCHEMA_VERSION: string }>('SELECT SCHEMA_VERSION FROM VERSION ORDER BY VER_ID LIMIT 1');
-  const version = row?.SCHEMA_VERSION ?? HIVE_SCHEMA;
-  if (version === HIVE_SCHEMA) return;
-  const help = `skep works with that of Hive ${HIVE_SCHEMA} (Hive 4.0.0 and 4.0.1): upgrade it with Hive's schematool, or give another database`;
-  throw new DatabaseError('DATABASE_VERSION', path, `it has the metastore schema of Hive ${version}; ${help}`);
+  const row = (await hasTable(tx, 'VERSION'))
+    ? await tx.get<{ SCHEMA_VERSION: string }>('SELECT SCHEMA_VERSION FROM VERSION ORDER BY VER_ID LIMIT 1')
+    : undefined;
+  if (row?.SCHEMA_VERSION === HIVE_SCHEMA) return;
+  if (row !== undefined) {
+    const help = `skep works with that of Hive ${HIVE_SCHEMA} (Hive 4.0.0 and 4.0.1): upgrade it with Hive's schematool, or give another database`;
+    throw new DatabaseError(
+      'DATABASE_VERSION',
+      path,
+      `it has the metastore schema of Hive ${row.SCHEMA_VERSION}; ${help}`,
+    );
+  }
+  // What we began ourselves is finished by whoever finds it.
+  if (await hasTable(tx, TABLE)) return;
+  for (const name of HIVE_TABLES) {
+    if (!(await hasTable(tx, name))) continue;
+    const what = `it has the table ${name} of a Hive metastore, but VERSION does not say which: Hive's schematool did not finish there`;
+    throw new DatabaseError(
+      'DATABASE_VERSION',
+      path,
+      `${what}. Run it again on an empty database, or give another one`,
+    );
+  }
 }
 
 /**

@@ -32,8 +32,15 @@ const mysqlHome = process.env.SKEP_TEST_MYSQL || undefined;
 export const hasMariadb =
   mysqlHome !== undefined || (find('mariadbd') !== undefined && find('mariadb-install-db') !== undefined);
 
-/** Needs Debian's mariadb-server. `flush`: what innodb_flush_log_at_trx_commit is; 1 is the default of a real server. */
-export async function startMariadb({ flush = 2 }: { readonly flush?: 1 | 2 } = {}): Promise<MariadbServer> {
+export interface MariadbOptions {
+  /** innodb_flush_log_at_trx_commit; 1 is the default of a real server, 2 that of tests. */
+  readonly flush?: 1 | 2;
+  /** More arguments of the server. */
+  readonly args?: readonly string[];
+}
+
+/** Needs Debian's mariadb-server. */
+export async function startMariadb(options: MariadbOptions = {}): Promise<MariadbServer> {
   const mariadbd = mysqlHome === undefined ? find('mariadbd') : join(mysqlHome, 'bin/mysqld');
   const install = mysqlHome === undefined ? find('mariadb-install-db') : mariadbd;
   if (mariadbd === undefined || install === undefined) throw new BugError('mariadb-server is not installed');
@@ -56,9 +63,10 @@ export async function startMariadb({ flush = 2 }: { readonly flush?: 1 | 2 } = {
       '--skip-name-resolve',
       '--innodb-buffer-pool-size=128M',
       '--innodb-log-file-size=48M',
-      `--innodb-flush-log-at-trx-commit=${flush}`,
+      `--innodb-flush-log-at-trx-commit=${options.flush ?? 2}`,
       '--max-connections=500',
       ...forServer,
+      ...(options.args ?? []),
     ];
     let stop = await run(folder, mariadbd, args, port, true);
     return {
