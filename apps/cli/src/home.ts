@@ -142,9 +142,9 @@ async function finishRequests({ compactions, clock, identity }: Services): Promi
   for (;;) {
     const { compactions: all } = await compactions.showCompactions({ limit: 0n });
     const isPending = all.some(
-      ({ state, workerId, poolName }) =>
-        // Requests of named pools are for others' Workers.
-        (state === CompactionState.COMPACTION_STATE_INITIATED && poolName === '') ||
+      ({ state, workerId, poolName, cleanerStartMs }) =>
+        // Requests of named pools are for others' Workers, and one that rests waits for somebody's transaction.
+        (state === CompactionState.COMPACTION_STATE_INITIATED && poolName === '' && cleanerStartMs === 0n) ||
         (state === CompactionState.COMPACTION_STATE_WORKING && workerId === own),
     );
     if (!isPending) return;

@@ -15,7 +15,7 @@ import { folderRequest } from './folder-request.js';
 import { fieldsOf } from './log-fields.js';
 import { findResource } from './resource.js';
 import type { NamedFolder } from './run-as.js';
-import { type Outcome, refusalOf, refused } from './worker-decision.js';
+import { type Outcome, refusalOf, refused, restAfter } from './worker-decision.js';
 import type { WorkerServices } from './worker-services.js';
 
 const nothingToDo = 'None of the compaction thresholds met, compaction request is refused!';
@@ -76,6 +76,8 @@ export class CompactionRun {
         return await this.refuse(nothingToDo);
       case CompactFolderResult_Outcome.OUTCOME_REFUSED:
         return await this.refuse(result.reason);
+      case CompactFolderResult_Outcome.OUTCOME_PUT_OFF:
+        return await this.putOff(result.reason);
       default:
         throw new BugError(`compaction ${id}: the file-format layer answers ${result.outcome}`);
     }
@@ -111,6 +113,15 @@ export class CompactionRun {
     const { txnId } = this;
     const { bytesRead = 0n, bytesWritten = 0n } = this.result ?? {};
     return { kind: 'ready', nextTxnId: commitId, commitTimeMs, isOnlyObsolete, txnId, bytesRead, bytesWritten };
+  }
+
+  /** It waits as long again as it has waited, until it has waited for hive.compactor.worker.timeout in all. */
+  private async putOff(why: string): Promise<Outcome> {
+    const { clock, conf, txns } = this.services;
+    const restMs = restAfter(clock.now() - Number(this.job.enqueueTimeMs), conf.workerTimeoutMs);
+    if (restMs === undefined) return await this.refuse(`${why}, which was waited for too long`);
+    await txns.commitTxn({ txnId: this.txnId });
+    return { kind: 'later', why, restMs };
   }
 
   private async refuse(why: string): Promise<Outcome> {

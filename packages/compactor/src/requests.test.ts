@@ -159,20 +159,45 @@ describe('a rebalance', () => {
       expect(await w.rows({ partition })).toEqual(seen);
       const { state, errorMessage } = await last();
       if (isPutOff) {
-        expect(state).toBe(CompactionState.COMPACTION_STATE_REFUSED);
+        // It waits, and says for what; no Worker is kept busy by it.
+        expect(state).toBe(CompactionState.COMPACTION_STATE_INITIATED);
         expect(errorMessage).toMatch(
           /^delete_delta_0000004_0000004_0000 may delete rows .* write id 3 of the table is open/,
         );
+        expect(await w.worker()).toBe(false);
+        w.advance(1000);
+        expect(await w.worker()).toBe(true);
+        w.advance(999);
+        expect(await w.worker()).toBe(false);
       } else expect(state).toBe(CompactionState.COMPACTION_STATE_READY_FOR_CLEANING);
       await w.cleaner();
       await w.end(open.txnId);
-      await ask({ type: REBALANCE, partition, numberOfBuckets: 1, orderBy: 'a desc' });
+      w.advance(1);
+      if (!isPutOff) await ask({ type: REBALANCE, partition, numberOfBuckets: 1, orderBy: 'a desc' });
       await w.worker();
-      expect((await w.states()).at(-1)).toBe('2 ready for cleaning');
+      expect(await w.states()).toContain(`${isPutOff ? 1 : 2} ready for cleaning`);
       expect(await w.rows({ partition })).toEqual(seen);
       expect(w.ls('t', partition)).toContainEqual(expect.stringMatching(/^base_0000004_v/));
     },
   );
+
+  it('is refused when it has waited for hive.compactor.worker.timeout', async () => {
+    await start({ conf: { workerTimeoutMs: 10_000 } }, { partitionKeys: ['p'] });
+    for (const name of ['p=a', 'p=b']) await w.addPartition('t', name);
+    await w.insert([[1, 'x']], { partition: 'p=b' });
+    await w.insert([[9, 'other']], { partition: 'p=a', end: 'open' });
+    await w.remove([[1n, 536870912, 0n]], { partition: 'p=b' });
+    await ask({ type: REBALANCE, partition: 'p=b' });
+    for (let round = 0; round < 17; round++) {
+      await w.worker();
+      w.advance(1000);
+    }
+    await w.worker();
+    expect(await last()).toMatchObject({
+      state: CompactionState.COMPACTION_STATE_REFUSED,
+      errorMessage: expect.stringMatching(/which was waited for too long$/),
+    });
+  });
 
   it('is refused with the reason where it cannot be', async () => {
     await start({}, { parameters: { transactional_properties: 'insert_only' } });

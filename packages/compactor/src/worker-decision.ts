@@ -44,8 +44,15 @@ export type Outcome =
       readonly bytesWritten: bigint;
     }
   | { readonly kind: 'ended'; readonly state: CompactionState; readonly errorMessage: string }
+  /** It cannot be done now: the request waits for a while at least. */
+  | { readonly kind: 'later'; readonly why: string; readonly restMs: number }
   /** Given up: the request waits again. */
   | { readonly kind: 'again'; readonly reason: unknown };
+
+/** How long a request rests that has waited so long in vain: as long again, within bounds. undefined: it has waited enough. Pure. */
+export function restAfter(waitedMs: number, mostMs: number): number | undefined {
+  return waitedMs >= mostMs ? undefined : Math.min(60_000, Math.max(1000, waitedMs));
+}
 
 export const refused = (errorMessage: string): Outcome => ({
   kind: 'ended',

@@ -107,6 +107,11 @@ export class Worker {
         log.info({ ...fields, reason: outcome.errorMessage }, `compaction ${stateName(outcome.state)}`);
         return;
       }
+      case 'later': {
+        const { why: reason, restMs } = outcome;
+        log.info({ ...fields, reason, restMs }, 'compaction put off: it waits again');
+        return;
+      }
       case 'again':
         log.info({ ...fields, error: outcome.reason }, 'compaction given up: it waits again');
     }
@@ -142,6 +147,14 @@ export class Worker {
       }
       case 'ended':
         await compactions.finishCompaction({ ...mine, state: outcome.state, errorMessage: outcome.errorMessage });
+        return;
+      case 'later':
+        await compactions.finishCompaction({
+          ...mine,
+          state: CompactionState.COMPACTION_STATE_INITIATED,
+          errorMessage: outcome.why,
+          restMs: BigInt(outcome.restMs),
+        });
         return;
       case 'again':
         await compactions.finishCompaction({

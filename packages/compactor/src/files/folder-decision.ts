@@ -33,7 +33,7 @@ export function reasonToPutOff(visible: AcidState, highestWriteId: bigint): stri
   return later === undefined
     ? undefined
     : `${later.name} may delete rows that a rebalance gives other ROW__IDs, and cannot be rebalanced with them while ` +
-        `a transaction with write id ${highestWriteId + 1n} of the table is open: ask again when it has ended`;
+        `a transaction with write id ${highestWriteId + 1n} of the table is open: it waits until that has ended`;
 }
 
 /** Folders that a Cleaner could remove although nothing needs compacting. */

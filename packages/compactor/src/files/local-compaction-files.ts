@@ -37,7 +37,7 @@ async function compact(
   const stateBy = (list: ValidWriteIdList) => getAcidState(fs, location, list, validTxns, { insertOnly });
   if (type === CompactionType.COMPACTION_TYPE_REBALANCE && reader.highWatermark > writeIds.highWatermark) {
     const later = reasonToPutOff(await stateBy(reader), writeIds.highWatermark);
-    if (later !== undefined) return refused(later);
+    if (later !== undefined) return putOff(later);
   }
   const state = await stateBy(writeIds);
   if (!isEnoughToCompact(type, state)) return needsCleaning(state) ? ONLY_OBSOLETE : NOTHING_TO_DO;
@@ -62,6 +62,9 @@ const NOTHING_TO_DO = CompactFolderResult.fromPartial({ outcome: CompactFolderRe
 const ONLY_OBSOLETE = CompactFolderResult.fromPartial({ outcome: CompactFolderResult_Outcome.OUTCOME_ONLY_OBSOLETE });
 const refused = (reason: string): CompactFolderResult =>
   CompactFolderResult.fromPartial({ outcome: CompactFolderResult_Outcome.OUTCOME_REFUSED, reason });
+
+const putOff = (reason: string): CompactFolderResult =>
+  CompactFolderResult.fromPartial({ outcome: CompactFolderResult_Outcome.OUTCOME_PUT_OFF, reason });
 
 type WrittenBy = Pick<DiscardCompactionRequest, 'location' | 'txnId'>;
 

@@ -6,7 +6,6 @@ import {
   Compaction,
   type CompactionService,
   CompactionState,
-  CompactionType,
   type CompactRequest,
   type CompactResponse,
   currentCall,
@@ -17,7 +16,6 @@ import {
   type FindReadyToCleanResponse,
   type FinishCompactionRequest,
   type ForgetCompactionsRequest,
-  InvalidRequestError,
   type MarkCompactedRequest,
   NoSuchCompactionError,
   type PurgeHistoryResponse,
@@ -51,6 +49,7 @@ import { CompactWaits, type WaitingPool } from './compact-waits.js';
 import { type CompactionRow, compactionOf, queueColumns, sharedValues } from './compaction-row.js';
 import { type HistoryRetention, purgeHistory } from './history.js';
 import { forgetCompactions, renameCompactions } from './names.js';
+import { findRequest, insertRow, nextId, selectNextId, validateRequest } from './queue-rows.js';
 import { selectCompactions } from './show-compactions.js';
 
 export interface CompactionQueueOptions {
@@ -82,6 +81,9 @@ const isTakenBy = (row: Compaction, { workerId, workerStartMs }: TakenBy): boole
     row.workerId === workerId &&
     (workerStartMs === undefined || row.startMs === workerStartMs));
 
+/** A request that waits for a Worker, and does not rest (FinishCompactionRequest.rest_ms). */
+const MAY_BE_TAKEN = "CQ_STATE = 'i' AND (CQ_CLEANER_START IS NULL OR CQ_CLEANER_START <= ?)";
+
 /** A request that no Worker has. */
 const WAITS_AGAIN =
   "CQ_STATE = 'i', CQ_WORKER_ID = NULL, CQ_WORKER_VERSION = NULL, CQ_START = NULL, CQ_TXN_ID = NULL, CQ_HIGHEST_WRITE_ID = NULL";
@@ -104,7 +106,7 @@ export class CompactionQueue implements CompactionService {
   }
 
   async compact(request: CompactRequest): Promise<CompactResponse> {
-    validate(request);
+    validateRequest(request);
     const database = request.database.toLowerCase();
     const table = request.table.toLowerCase();
     const watermark = await this.writeIdWatermark(`${database}.${table}`);
@@ -126,7 +128,7 @@ export class CompactionQueue implements CompactionService {
       const state = CompactionState.COMPACTION_STATE_INITIATED;
       const enqueueTimeMs = BigInt(this.clock.now());
       const compaction = Compaction.fromPartial({ ...request, database, table, id, state, enqueueTimeMs });
-      await insert(tx, 'COMPACTION_QUEUE', sharedValues(compaction, 'CQ'));
+      await insertRow(tx, 'COMPACTION_QUEUE', sharedValues(compaction, 'CQ'));
       return { id, state, accepted: true, errorMessage: '' };
     });
     if (response.accepted) this.waits.notify();
@@ -148,7 +150,7 @@ export class CompactionQueue implements CompactionService {
     const results = await this.db.transaction(async (tx) => {
       const answers: AbortCompactionsResponse['results'] = [];
       for (const id of request.ids) {
-        const found = await find(tx, id);
+        const found = await findRequest(tx, id);
         if (found === undefined) answers.push({ id, success: false, message: 'No Such Compaction Id Available' });
         else if (found.state !== CompactionState.COMPACTION_STATE_INITIATED) {
           const message = `Error while aborting compaction as compaction is in state-${stateName(found.state)}`;
@@ -169,15 +171,16 @@ export class CompactionQueue implements CompactionService {
       request.poolName === ''
         ? { sql: '(CQ_POOL_NAME IS NULL OR CQ_ENQUEUE_TIME < ?)', value: now - BigInt(this.options.poolTimeoutMs) }
         : { sql: 'CQ_POOL_NAME = ?', value: request.poolName };
-    const query = `SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE CQ_STATE = 'i' AND ${pool.sql} ORDER BY CQ_ID LIMIT 1`;
+    const params = [now, pool.value];
+    const query = `SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE ${MAY_BE_TAKEN} AND ${pool.sql} ORDER BY CQ_ID LIMIT 1`;
     // An idle Worker asks often and must not keep the others from writing: it looks before it takes the write lock.
-    const waiting = await this.db.read(async (tx) => await tx.get<CompactionRow>(query, [pool.value]));
+    const waiting = await this.db.read(async (tx) => await tx.get<CompactionRow>(query, params));
     if (waiting === undefined) return {};
     return await this.db.transaction(async (tx) => {
-      const row = await tx.get<CompactionRow>(`${query} ${tx.dialect.forUpdate}`, [pool.value]);
+      const row = await tx.get<CompactionRow>(`${query} ${tx.dialect.forUpdate}`, params);
       if (row === undefined) return {};
       await tx.run(
-        "UPDATE COMPACTION_QUEUE SET CQ_STATE = 'w', CQ_WORKER_ID = ?, CQ_WORKER_VERSION = ?, CQ_START = ? WHERE CQ_ID = ?",
+        "UPDATE COMPACTION_QUEUE SET CQ_STATE = 'w', CQ_WORKER_ID = ?, CQ_WORKER_VERSION = ?, CQ_START = ?, CQ_CLEANER_START = NULL WHERE CQ_ID = ?",
         [request.workerId, request.workerVersion, now, row.CQ_ID],
       );
       const job = compactionOf(row);
@@ -196,7 +199,8 @@ export class CompactionQueue implements CompactionService {
   private async waitingPools(): Promise<WaitingPool[]> {
     const rows = await this.db.read((tx) =>
       tx.all<{ POOL: string | null; OLDEST: bigint | null }>(
-        "SELECT CQ_POOL_NAME AS POOL, MIN(CQ_ENQUEUE_TIME) AS OLDEST FROM COMPACTION_QUEUE WHERE CQ_STATE = 'i' GROUP BY CQ_POOL_NAME",
+        `SELECT CQ_POOL_NAME AS POOL, MIN(CQ_ENQUEUE_TIME) AS OLDEST FROM COMPACTION_QUEUE WHERE ${MAY_BE_TAKEN} GROUP BY CQ_POOL_NAME`,
+        [BigInt(this.clock.now())],
       ),
     );
     return rows.map(({ POOL, OLDEST }) => ({ pool: POOL, oldestMs: OLDEST ?? LONG_MAX }));
@@ -223,7 +227,9 @@ export class CompactionQueue implements CompactionService {
   async finishCompaction(request: FinishCompactionRequest): Promise<Record<string, never>> {
     if (request.state === CompactionState.COMPACTION_STATE_INITIATED) {
       const why = request.errorMessage || null;
-      await this.update(request, `${WAITS_AGAIN}, CQ_ERROR_MESSAGE = COALESCE(?, CQ_ERROR_MESSAGE)`, [why], 'w');
+      const until = request.restMs !== undefined ? BigInt(this.clock.now()) + request.restMs : null;
+      const assignments = `${WAITS_AGAIN}, CQ_ERROR_MESSAGE = COALESCE(?, CQ_ERROR_MESSAGE), CQ_CLEANER_START = ?`;
+      await this.update(request, assignments, [why, until], 'w');
       this.waits.notify();
       return {};
     }
@@ -234,7 +240,7 @@ export class CompactionQueue implements CompactionService {
         await this.addToHistory(tx, record, request.state, request.errorMessage);
         return;
       }
-      const found = await find(tx, request.id);
+      const found = await findRequest(tx, request.id);
       if (found === undefined) throw noSuchCompaction(request.id);
       if (!isTakenBy(found, request)) throw noSuchCompaction(request.id, `with ${request.workerId} any more`);
       await this.moveToHistory(tx, found, request.state, request.errorMessage);
@@ -297,7 +303,7 @@ export class CompactionQueue implements CompactionService {
       const known = await findCleanup(tx, request);
       if (known !== undefined) return { id: known };
       const id = await nextId(tx);
-      await insert(tx, 'COMPACTION_QUEUE', cleanupRow(request, id, BigInt(this.clock.now())));
+      await insertRow(tx, 'COMPACTION_QUEUE', cleanupRow(request, id, BigInt(this.clock.now())));
       return { id };
     });
   }
@@ -382,54 +388,9 @@ export class CompactionQueue implements CompactionService {
       { ...compaction, state, errorMessage: errorMessage || compaction.errorMessage },
       'CC',
     );
-    await insert(tx, 'COMPLETED_COMPACTIONS', {
+    await insertRow(tx, 'COMPLETED_COMPACTIONS', {
       columns: [...columns, 'CC_END'],
       values: [...values, BigInt(this.clock.now())],
     });
   }
-}
-
-/** By hand or by the Initiator only these can be asked for. */
-const ASKABLE: readonly CompactionType[] = [
-  CompactionType.COMPACTION_TYPE_MINOR,
-  CompactionType.COMPACTION_TYPE_MAJOR,
-  CompactionType.COMPACTION_TYPE_REBALANCE,
-];
-
-function validate({ database, table, type, numberOfBuckets }: CompactRequest): void {
-  if (database === '' || table === '') throw new InvalidRequestError('a compaction needs a database and a table');
-  if (!ASKABLE.includes(type)) throw new InvalidRequestError('a compaction is of type MINOR, MAJOR or REBALANCE');
-  if (numberOfBuckets !== undefined && numberOfBuckets < 1) {
-    throw new InvalidRequestError(`a rebalance into ${numberOfBuckets} buckets: at least 1 is needed`);
-  }
-}
-
-async function selectNextId(tx: Tx): Promise<bigint> {
-  const row = await tx.get<{ NCQ_NEXT: bigint }>(
-    `SELECT NCQ_NEXT FROM NEXT_COMPACTION_QUEUE_ID ${tx.dialect.forUpdate}`,
-  );
-  return row?.NCQ_NEXT ?? 1n;
-}
-
-async function nextId(tx: Tx): Promise<bigint> {
-  const id = await selectNextId(tx);
-  await tx.run('UPDATE NEXT_COMPACTION_QUEUE_ID SET NCQ_NEXT = ?', [id + 1n]);
-  return id;
-}
-
-async function insert(
-  tx: Tx,
-  table: string,
-  row: { columns: readonly string[]; values: readonly SqlValue[] },
-): Promise<void> {
-  await tx.run(
-    `INSERT INTO ${table} (${row.columns.join(', ')}) VALUES (${row.columns.map(() => '?').join(', ')})`,
-    row.values,
-  );
-}
-
-async function find(tx: Tx, id: bigint): Promise<Compaction | undefined> {
-  const sql = `SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE CQ_ID = ?${tx.dialect.forUpdate}`;
-  const row = await tx.get<CompactionRow>(sql, [id]);
-  return row === undefined ? undefined : compactionOf(row);
 }

@@ -213,7 +213,10 @@ export interface Compaction {
     | undefined;
   /** ORDER BY of a rebalance, in HiveQL; empty: none. */
   orderBy: string;
-  /** When a Cleaner began, in milliseconds since the epoch; 0: not yet. */
+  /**
+   * When a Cleaner began, in milliseconds since the epoch; 0: not yet. Of one that is INITIATED: when a Worker may take it at the
+   * earliest (FinishCompactionRequest.rest_ms).
+   */
   cleanerStartMs: bigint;
   /** After a failed cleaning: so many milliseconds after the commit it is tried again; 0: none failed. */
   retryRetentionMs: bigint;
@@ -439,7 +442,11 @@ export interface FinishCompactionRequest {
     | string
     | undefined;
   /** With worker_id: start_ms of the request as it was given out, in milliseconds since the epoch. */
-  workerStartMs?: bigint | undefined;
+  workerStartMs?:
+    | bigint
+    | undefined;
+  /** With INITIATED: no Worker gets it for so many milliseconds. Absent: the next may. */
+  restMs?: bigint | undefined;
 }
 
 /** Answer of FinishCompaction. */
@@ -3135,7 +3142,15 @@ export const MarkCompactedResponse: MessageFns<MarkCompactedResponse> = {
 };
 
 function createBaseFinishCompactionRequest(): FinishCompactionRequest {
-  return { id: 0n, state: 0, errorMessage: "", record: undefined, workerId: undefined, workerStartMs: undefined };
+  return {
+    id: 0n,
+    state: 0,
+    errorMessage: "",
+    record: undefined,
+    workerId: undefined,
+    workerStartMs: undefined,
+    restMs: undefined,
+  };
 }
 
 export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
@@ -3163,6 +3178,12 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
         throw new globalThis.Error("value provided for field message.workerStartMs of type int64 too large");
       }
       writer.uint32(48).int64(message.workerStartMs);
+    }
+    if (message.restMs !== undefined) {
+      if (BigInt.asIntN(64, message.restMs) !== message.restMs) {
+        throw new globalThis.Error("value provided for field message.restMs of type int64 too large");
+      }
+      writer.uint32(56).int64(message.restMs);
     }
     return writer;
   },
@@ -3228,6 +3249,14 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
             message.workerStartMs = reader.int64() as bigint;
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.restMs = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3260,6 +3289,7 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
         : isSet(object.worker_start_ms)
         ? BigInt(object.worker_start_ms)
         : undefined,
+      restMs: isSet(object.restMs) ? BigInt(object.restMs) : isSet(object.rest_ms) ? BigInt(object.rest_ms) : undefined,
     };
   },
 
@@ -3283,6 +3313,9 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
     if (message.workerStartMs !== undefined) {
       obj.workerStartMs = message.workerStartMs.toString();
     }
+    if (message.restMs !== undefined) {
+      obj.restMs = message.restMs.toString();
+    }
     return obj;
   },
 
@@ -3301,6 +3334,7 @@ export const FinishCompactionRequest: MessageFns<FinishCompactionRequest> = {
     message.workerStartMs = (object.workerStartMs !== undefined && object.workerStartMs !== null)
       ? BigInt(object.workerStartMs)
       : undefined;
+    message.restMs = (object.restMs !== undefined && object.restMs !== null) ? BigInt(object.restMs) : undefined;
     return message;
   },
 };

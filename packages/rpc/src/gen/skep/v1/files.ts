@@ -128,7 +128,7 @@ export interface CompactFolderProgress {
 export interface CompactFolderResult {
   /** What was done. */
   outcome: CompactFolderResult_Outcome;
-  /** Why it was refused, or why a minor compaction became a major one; else empty. */
+  /** Why it was refused or put off, or why a minor compaction became a major one; else empty. */
   reason: string;
   /** Bytes of the files that were merged. */
   bytesRead: bigint;
@@ -146,8 +146,10 @@ export enum CompactFolderResult_Outcome {
   OUTCOME_NOTHING_TO_DO = 2,
   /** OUTCOME_ONLY_OBSOLETE - There is too little to compact, but there are folders that a Cleaner can remove. */
   OUTCOME_ONLY_OBSOLETE = 3,
-  /** OUTCOME_REFUSED - It cannot be compacted in this way, or not now: the reason says why. */
+  /** OUTCOME_REFUSED - It cannot be compacted in this way: the reason says why. */
   OUTCOME_REFUSED = 4,
+  /** OUTCOME_PUT_OFF - It cannot be compacted now, because of what is open beside it: the reason says of what. */
+  OUTCOME_PUT_OFF = 5,
   UNRECOGNIZED = -1,
 }
 
@@ -168,6 +170,9 @@ export function compactFolderResult_OutcomeFromJSON(object: any): CompactFolderR
     case 4:
     case "OUTCOME_REFUSED":
       return CompactFolderResult_Outcome.OUTCOME_REFUSED;
+    case 5:
+    case "OUTCOME_PUT_OFF":
+      return CompactFolderResult_Outcome.OUTCOME_PUT_OFF;
     case -1:
     case "UNRECOGNIZED":
     default:
@@ -187,6 +192,8 @@ export function compactFolderResult_OutcomeToJSON(object: CompactFolderResult_Ou
       return "OUTCOME_ONLY_OBSOLETE";
     case CompactFolderResult_Outcome.OUTCOME_REFUSED:
       return "OUTCOME_REFUSED";
+    case CompactFolderResult_Outcome.OUTCOME_PUT_OFF:
+      return "OUTCOME_PUT_OFF";
     case CompactFolderResult_Outcome.UNRECOGNIZED:
     default:
       return "UNRECOGNIZED";
