@@ -39,6 +39,9 @@ export const stateOf = (code: string): CompactionState => entryOf(stateCodes, co
 export const typeCode = (type: CompactionType): string => codeOf(typeCodes, type, 'type');
 export const typeOf = (code: string): CompactionType => entryOf(typeCodes, code, 'type');
 
+/** The pool of requests that name none is shown as `default` (Hive's COMPACTION_DEFAULT_POOL), and may be named so. */
+export const poolOf = (name: string): string => (name.toLowerCase() === 'default' ? '' : name);
+
 function codeOf<T>(codes: readonly (readonly [string, T])[], value: T, what: string): string {
   const found = codes.find(([, v]) => v === value);
   if (found === undefined) throw new BugError(`compaction ${what} ${String(value)} has no code`);

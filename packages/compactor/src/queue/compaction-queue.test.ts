@@ -179,6 +179,15 @@ describe.each(CASES)('the compaction queue $how on $on', ({ urlOf, how }) => {
       expect((await take())?.id).toBe(3n);
     });
 
+    it('may name the default pool as it is shown', async () => {
+      await w.compact(MAJOR, { pool: 'default' });
+      await w.compact(MAJOR, { table: 'b' });
+      expect((await only()).poolName).toBe('');
+      expect((await w.compactions.waitForCompact({ poolName: 'default', waitMs: 10_000n })).found).toBe(true);
+      expect((await take())?.id).toBe(1n);
+      expect((await take('here-2', 'default'))?.id).toBe(2n);
+    });
+
     it('that give a request up let it wait as before', async () => {
       await w.compact(MAJOR);
       const before = await only();
@@ -314,6 +323,7 @@ describe.each(CASES)('the compaction queue $how on $on', ({ urlOf, how }) => {
       expect(await ids({ database: 'DEFAULT', table: 'B' })).toEqual([2n, 3n]);
       expect(await ids({ partition: 'p=2' })).toEqual([3n]);
       expect(await ids({ poolName: 'big' })).toEqual([2n]);
+      expect(await ids({ poolName: 'Default' })).toEqual([3n, 1n]);
       expect(await ids({ type: MAJOR })).toEqual([1n]);
       expect(await ids({ state: FAILED })).toEqual([1n]);
       expect(await ids({ type: MAJOR, state: INITIATED })).toEqual([]);

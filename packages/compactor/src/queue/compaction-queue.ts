@@ -44,7 +44,7 @@ import {
   unsettledCleanups,
   validateCleanup,
 } from './cleanups.js';
-import { stateName, stateOf } from './codes.js';
+import { poolOf, stateName, stateOf } from './codes.js';
 import { CompactWaits, type WaitingPool } from './compact-waits.js';
 import { type CompactionRow, compactionOf, queueColumns, sharedValues } from './compaction-row.js';
 import { type HistoryRetention, purgeHistory } from './history.js';
@@ -127,7 +127,8 @@ export class CompactionQueue implements CompactionService {
       const id = await nextId(tx);
       const state = CompactionState.COMPACTION_STATE_INITIATED;
       const enqueueTimeMs = BigInt(this.clock.now());
-      const compaction = Compaction.fromPartial({ ...request, database, table, id, state, enqueueTimeMs });
+      const poolName = poolOf(request.poolName);
+      const compaction = Compaction.fromPartial({ ...request, database, table, poolName, id, state, enqueueTimeMs });
       await insertRow(tx, 'COMPACTION_QUEUE', sharedValues(compaction, 'CQ'));
       return { id, state, accepted: true, errorMessage: '' };
     });
@@ -167,10 +168,11 @@ export class CompactionQueue implements CompactionService {
 
   async findNextCompact(request: FindNextCompactRequest): Promise<FindNextCompactResponse> {
     const now = BigInt(this.clock.now());
+    const poolName = poolOf(request.poolName);
     const pool =
-      request.poolName === ''
+      poolName === ''
         ? { sql: '(CQ_POOL_NAME IS NULL OR CQ_ENQUEUE_TIME < ?)', value: now - BigInt(this.options.poolTimeoutMs) }
-        : { sql: 'CQ_POOL_NAME = ?', value: request.poolName };
+        : { sql: 'CQ_POOL_NAME = ?', value: poolName };
     const params = [now, pool.value];
     const query = `SELECT ${queueColumns} FROM COMPACTION_QUEUE WHERE ${MAY_BE_TAKEN} AND ${pool.sql} ORDER BY CQ_ID LIMIT 1`;
     // An idle Worker asks often and must not keep the others from writing: it looks before it takes the write lock.
@@ -193,7 +195,7 @@ export class CompactionQueue implements CompactionService {
   async waitForCompact({ poolName, waitMs }: WaitForCompactRequest): Promise<WaitForCompactResponse> {
     // Before the first await: what comes after it may run in another call's context.
     const signal = currentCall()?.signal ?? currentCallOptions()?.signal;
-    return { found: await this.waits.wait(poolName, Number(waitMs), signal) };
+    return { found: await this.waits.wait(poolOf(poolName), Number(waitMs), signal) };
   }
 
   private async waitingPools(): Promise<WaitingPool[]> {

@@ -1,6 +1,6 @@
 import type { SqlValue, Tx } from '@skep/metadb';
 import type { Compaction, ShowCompactionsRequest } from '@skep/rpc';
-import { stateCode, typeCode } from './codes.js';
+import { poolOf, stateCode, typeCode } from './codes.js';
 import { type CompactionRow, compactionOf, historyColumns, queueColumns } from './compaction-row.js';
 
 /**
@@ -34,7 +34,7 @@ function filters(request: ShowCompactionsRequest): { sql: string; params: SqlVal
     ['CQ_DATABASE = ?', request.database?.toLowerCase()],
     ['CQ_TABLE = ?', request.table?.toLowerCase()],
     ['CQ_PARTITION = ?', request.partition],
-    ['CQ_POOL_NAME = ?', request.poolName],
+    ["COALESCE(CQ_POOL_NAME, '') = ?", request.poolName === undefined ? undefined : poolOf(request.poolName)],
     ['CQ_TYPE = ?', request.type === undefined ? undefined : typeCode(request.type)],
     ['CQ_STATE = ?', request.state === undefined ? undefined : stateCode(request.state)],
   ];
