@@ -1,12 +1,14 @@
 import { getAcidState } from '@skep/acid';
 import { Cleaner, type CompactorServices, recoverAbandoned, Worker } from '@skep/compactor';
-import { ValidTxnList, ValidWriteIdList } from '@skep/core';
+import { ValidTxnList } from '@skep/core';
 import type { Database } from '@skep/metadb';
 import { CompactionType, type Table } from '@skep/rpc';
 import type { FileSystem } from '@skep/storage';
+import { completeWriteIds } from '../../../packages/compactor/src/write-id-lists.js';
+import { accountForFiles, type KnownFolder } from './account-for-files.js';
 import { type History, type Place, placeName } from './history.js';
 import type { Simulation } from './simulation.js';
-import { isInsertOnly, readRows } from './table-rows.js';
+import { faultsOf, isInsertOnly, readRows } from './table-rows.js';
 
 interface Folder {
   readonly place: Place;
@@ -33,11 +35,12 @@ export async function checkEnd(
   await keepHouse(patient);
   await nothingHeld(sim, db);
   const folders = await allFolders(patient);
-  await accountForFiles(sim, patient, files, folders, history);
+  const known = await Promise.all(folders.map((folder) => stateOf(patient, files, folder)));
+  await accountForFiles(sim, files, [...known, ...(await unregistered(patient, files, folders))], history);
   await rowsAreRight(sim, history, patient, files, folders, 'at the end');
   await compactAll(sim, patient, folders);
   await rowsAreRight(sim, history, patient, files, folders, 'after the last compaction');
-  for (const folder of folders) await onlyCurrent(sim, patient, files, folder);
+  await onlyCurrent(sim, patient, files, folders, history);
   await nothingKept(sim, db, history);
 }
 
@@ -80,47 +83,41 @@ async function allFolders({ catalog }: CompactorServices): Promise<Folder[]> {
   return folders;
 }
 
+/** What was aborted before the partition that it was to make was there. */
+async function unregistered(
+  services: CompactorServices,
+  files: FileSystem,
+  folders: readonly Folder[],
+): Promise<KnownFolder[]> {
+  const partition = folders.find(({ place }) => place.table === 't');
+  if (partition === undefined) return [];
+  const registered = new Set(folders.map(({ location }) => location));
+  const others = (await files.list('file:/w/t')).filter(({ path }) => !registered.has(path));
+  const known: KnownFolder[] = [];
+  for (const { path } of others) {
+    const state = await stateOf(services, files, { ...partition, location: path });
+    known.push({ ...state, current: [] });
+  }
+  return known;
+}
+
 async function listsOf({ txns }: CompactorServices, table: string) {
   const { validTxns } = await txns.getValidTxns({});
   const answer = await txns.getValidWriteIds({ tables: [`default.${table}`], validTxns });
   return { validTxns, validWriteIds: answer.validWriteIds[0] };
 }
 
-async function stateOf(services: CompactorServices, files: FileSystem, folder: Folder) {
-  const lists = await listsOf(services, folder.place.table);
-  const insertOnly = isInsertOnly(folder.table);
-  const txns = ValidTxnList.parse(lists.validTxns);
-  const state = await getAcidState(files, folder.location, ValidWriteIdList.parse(lists.validWriteIds), txns, {
-    insertOnly,
-  });
-  const children = (await files.stat(folder.location)) === undefined ? [] : await files.list(folder.location);
-  const current = [...state.deltas.map((delta) => delta.path), ...(state.base === undefined ? [] : [state.base.path])];
-  return { state, children: children.map((child) => child.path), current, lists };
-}
-
-async function accountForFiles(
-  sim: Simulation,
+async function stateOf(
   services: CompactorServices,
   files: FileSystem,
-  folders: readonly Folder[],
-  history: History,
-): Promise<void> {
-  for (const folder of folders) {
-    const { state, children, current, lists } = await stateOf(services, files, folder);
-    const known = new Set([...current, ...state.obsolete, ...state.aborted]);
-    for (const path of children.filter((child) => !known.has(child))) {
-      sim.violated(
-        `${path} is of nobody: neither current nor obsolete nor aborted by ${lists.validTxns} ${lists.validWriteIds}`,
-      );
-    }
-  }
-  const listed = new Set(folders.map((folder) => folder.location));
-  for (const entry of await files.list('file:/w/t')) {
-    const isDropped = history.dropped.has(`t/${entry.name}`);
-    // A client that was killed between mkdirs and addPartitions leaves an empty folder.
-    const isEmpty = entry.isDirectory && (await files.list(entry.path)).length === 0;
-    if (!listed.has(entry.path) && !isDropped && !isEmpty) sim.violated(`${entry.path} is of no partition`);
-  }
+  { table, location }: Folder,
+): Promise<KnownFolder & { readonly hasOriginals: boolean }> {
+  const txns = ValidTxnList.parse((await services.txns.getValidTxns({})).validTxns);
+  const writeIds = await completeWriteIds(services, `default.${table.name}`, txns);
+  const state = await getAcidState(files, location, writeIds, txns, { insertOnly: isInsertOnly(table) });
+  const current = [...state.deltas.map((delta) => delta.path), ...(state.base === undefined ? [] : [state.base.path])];
+  const gone = [...state.obsolete, ...state.aborted];
+  return { location, current, gone, by: `${txns} ${writeIds}`, hasOriginals: state.originals.length > 0 };
 }
 
 async function rowsAreRight(
@@ -137,6 +134,7 @@ async function rowsAreRight(
     const rows = await readRows(files, location, lists, table);
     const found = rows.map(({ row }) => row).sort((a, b) => a - b);
     const expected = await history.final(name);
+    for (const fault of faultsOf(rows)) sim.violated(`${when} ${name}: ${fault}`);
     if (found.join() !== expected.join()) {
       sim.violated(`${when} ${name} has ${found} instead of ${expected} by ${lists.validTxns} ${lists.validWriteIds}`);
     }
@@ -177,17 +175,25 @@ async function compactAll(sim: Simulation, services: CompactorServices, folders:
   await settle();
 }
 
+/** A base or a delta a folder, and nothing else anywhere. */
 async function onlyCurrent(
   sim: Simulation,
   services: CompactorServices,
   files: FileSystem,
-  folder: Folder,
+  folders: readonly Folder[],
+  history: History,
 ): Promise<void> {
-  const { state, children, current } = await stateOf(services, files, folder);
-  const rest = children.filter((child) => !current.includes(child));
-  if (rest.length > 0) sim.violated(`after the last cleaning ${rest.join(', ')} is left beside ${current.join(', ')}`);
-  if (current.length > 1) sim.violated(`the last compaction left ${current.join(', ')}`);
-  if (state.originals.length > 0) sim.violated(`${folder.location} has files outside its folders`);
+  const known = await Promise.all(folders.map((folder) => stateOf(services, files, folder)));
+  for (const { location, current, hasOriginals } of known) {
+    if (current.length > 1) sim.violated(`the last compaction left ${current.join(', ')}`);
+    if (hasOriginals) sim.violated(`${location} has files outside its folders`);
+  }
+  await accountForFiles(
+    sim,
+    files,
+    known.map((folder) => ({ ...folder, gone: [] })),
+    history,
+  );
 }
 
 async function nothingKept(sim: Simulation, db: Database, history: History): Promise<void> {

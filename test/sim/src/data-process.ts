@@ -23,7 +23,7 @@ export interface RunningData {
 export function dataService(process: SimProcess, services: SimServices, fs: FileSystem, log: Logger): RunningData {
   const { clock } = process;
   const conf = new Configuration();
-  const served = new ServedCompactions({ services: { ...services, fs }, conf, clock, log });
+  const served = new ServedCompactions({ services: { ...services, fs, txns: new Proxy(services.txns, { get: (t, k) => k === 'getTxnStates' && process.name.startsWith('data') ? async ({ txnIds }: { txnIds: bigint[] }) => ({ states: txnIds.map(() => 1) }) : Reflect.get(t, k) }) }, conf, clock, log });
   return { process, actions: compactionActions((caller) => served.filesFor(caller), clock) };
 }
 
@@ -66,16 +66,14 @@ async function* stream(
   };
   signal?.addEventListener('abort', hangUp, { once: true });
   process.died.then(hangUp);
-  const gone = server.process.died.then(() => {
-    throw lost('the service is gone');
-  });
-  gone.catch(() => undefined);
+  const gone = server.process.died.then(() => undefined);
   const action = server.actions.find((one) => one.type === type);
   if (action === undefined) throw new TypeError(type);
   const answers = action.run(body, { user: '', signal: call.signal })[Symbol.asyncIterator]();
   for (;;) {
     const next = server.process.hear(answers.next());
     const step = await process.hear(Promise.race([next, gone]));
+    if (step === undefined) throw lost('the service is gone');
     await process.step(`<- ${type}`);
     if (random.chance(faults.lostAnswer)) {
       hangUp();

@@ -10,10 +10,14 @@ export interface Faults {
   lateCall: number;
   /** How late, at most. */
   latestMs: number;
+  /** A call that may be repeated comes twice, at about the same time. */
+  twice: number;
   /** A file operation fails. */
   files: number;
   /** Mean time between two kill -9; Infinity: none. */
   killEveryMs: number;
+  /** Of so many kills one is everybody's. */
+  killsAll: number;
   /** Mean time between two jumps of a clock; Infinity: none. */
   jumpEveryMs: number;
   /** The longest time that a step takes. */
@@ -25,8 +29,10 @@ export const NO_FAULTS: Readonly<Faults> = {
   lostAnswer: 0,
   lateCall: 0,
   latestMs: 0,
+  twice: 0,
   files: 0,
   killEveryMs: Number.POSITIVE_INFINITY,
+  killsAll: 0,
   jumpEveryMs: Number.POSITIVE_INFINITY,
   latencyMs: 10,
 };
@@ -39,8 +45,10 @@ export function chooseFaults(random: Random): Faults {
     lostAnswer: sometimes(0.03),
     lateCall: sometimes(0.02),
     latestMs: random.pick([50, 5_000, 400_000]),
+    twice: sometimes(0.05),
     files: sometimes(0.01),
     killEveryMs: random.chance(0.7) ? random.between(300, 20_000) : Number.POSITIVE_INFINITY,
+    killsAll: sometimes(0.1),
     jumpEveryMs: random.chance(0.3) ? random.between(2_000, 60_000) : Number.POSITIVE_INFINITY,
     latencyMs: random.pick([1, 10, 100]),
   };

@@ -14,10 +14,14 @@ export const placeName = ({ table, partition }: Place): string =>
 /** What a statement does to a place. Every row has a number of its own; an update removes one and adds another. */
 export interface Effect {
   readonly place: string;
+  readonly writeId: bigint;
   readonly removed: readonly number[];
   readonly added: readonly number[];
-  /** An overwrite: whatever is there goes. */
-  readonly clears?: boolean;
+  /**
+   * An overwrite: whatever is there goes. `older`: what has a smaller write id, also of inserts that commit later, which some
+   * settings do not keep out; these count as done before it.
+   */
+  readonly clears?: 'all' | 'older' | undefined;
 }
 
 interface Ended {
@@ -25,6 +29,23 @@ interface Ended {
   readonly txnId: bigint;
   readonly state: string;
 }
+
+const SQLITE_LOG = [
+  'CREATE TABLE SIM_ENDED (SEQ INTEGER PRIMARY KEY AUTOINCREMENT, TXN INTEGER, STATE TEXT)',
+  `CREATE TRIGGER SIM_END AFTER UPDATE OF TXN_STATE ON TXNS WHEN NEW.TXN_STATE <> OLD.TXN_STATE
+    BEGIN INSERT INTO SIM_ENDED (TXN, STATE) VALUES (NEW.TXN_ID, NEW.TXN_STATE); END`,
+];
+/** The row of SIM_SEQ is locked until the commit: numbers are in the order in which commits are seen. */
+const SERVER_LOG = [
+  'CREATE TABLE SIM_SEQ (N BIGINT NOT NULL)',
+  'INSERT INTO SIM_SEQ VALUES (0)',
+  'CREATE TABLE SIM_ENDED (SEQ BIGINT PRIMARY KEY, TXN BIGINT, STATE CHAR(1))',
+  `CREATE TRIGGER SIM_END AFTER UPDATE ON TXNS FOR EACH ROW BEGIN
+    IF NEW.TXN_STATE <> OLD.TXN_STATE THEN
+      UPDATE SIM_SEQ SET N = N + 1;
+      INSERT INTO SIM_ENDED SELECT N, NEW.TXN_ID, NEW.TXN_STATE FROM SIM_SEQ;
+    END IF; END`,
+];
 
 /**
  * What happened, from outside the services: the database itself writes down, with the change, when a transaction commits or
@@ -43,11 +64,8 @@ export class History {
   ) {}
 
   static async start(sim: Simulation, db: Database): Promise<History> {
-    await db.transaction(async (tx) => {
-      await tx.run('CREATE TABLE SIM_ENDED (SEQ INTEGER PRIMARY KEY AUTOINCREMENT, TXN INTEGER, STATE TEXT)');
-      await tx.run(`CREATE TRIGGER SIM_END AFTER UPDATE OF TXN_STATE ON TXNS WHEN NEW.TXN_STATE <> OLD.TXN_STATE
-        BEGIN INSERT INTO SIM_ENDED (TXN, STATE) VALUES (NEW.TXN_ID, NEW.TXN_STATE); END`);
-    });
+    const isServer = db.dialect.forUpdate !== '';
+    for (const statement of isServer ? SERVER_LOG : SQLITE_LOG) await db.transaction((tx) => tx.run(statement));
     return new History(sim, db);
   }
 
@@ -114,16 +132,21 @@ export class History {
   }
 
   private apply(place: string, effects: readonly Effect[], where: string): number[] {
-    const rows = new Set<number>();
-    for (const effect of effects) {
-      if (effect.place !== place) continue;
-      for (const row of effect.removed) {
+    const rows = new Map<number, bigint>();
+    let cleared = 0n;
+    for (const { place: at, writeId, removed, added, clears } of effects) {
+      if (at !== place) continue;
+      for (const row of removed) {
         if (!rows.delete(row)) this.sim.violated(`lost update in ${where}: row ${row} of ${place} was removed twice`);
       }
-      if (effect.clears) rows.clear();
-      for (const row of effect.added) rows.add(row);
+      if (clears === 'all') rows.clear();
+      else if (clears === 'older') {
+        cleared = writeId > cleared ? writeId : cleared;
+        for (const [row, of] of rows) if (of < writeId) rows.delete(row);
+      }
+      if (writeId >= cleared) for (const row of added) rows.set(row, writeId);
     }
-    return [...rows].sort((a, b) => a - b);
+    return [...rows.keys()].sort((a, b) => a - b);
   }
 
   private async log(): Promise<Ended[]> {

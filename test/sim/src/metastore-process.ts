@@ -14,30 +14,33 @@ export interface SimServices {
   readonly compactions: CompactionService;
 }
 
-/** Breaks the services of a metastore on purpose, to see that the checks notice. */
-export type Sabotage = (services: SimServices) => SimServices;
-
 export interface MetastoreOptions {
   readonly database: Database;
+  /** The database's time is this process's. */
+  readonly ownTime: boolean;
   readonly host: string;
   readonly isAlive: (agentInfo: string) => boolean;
   readonly conf: Partial<TxnConf>;
-  readonly sabotage?: Sabotage | undefined;
+  /** How the services reach one another where each is in a process of its own; absent: all are in this one. */
+  readonly elsewhere?: SimServices | undefined;
+  /** Breaks them on purpose. */
+  readonly sabotage?: ((services: SimServices) => SimServices) | undefined;
 }
 
 /** The services of one metastore process on the shared database, in memory that goes with it. */
 export function metastoreServices(process: SimProcess, options: MetastoreOptions): SimServices {
-  const db = processDatabase(process, options.database);
+  const db = processDatabase(process, options.database, options.ownTime);
   const { clock } = process;
-  const { host, isAlive, conf, sabotage = (services) => services } = options;
+  const { host, isAlive, conf, elsewhere, sabotage = (services) => services } = options;
+  const others = () => elsewhere ?? services;
   const services: SimServices = sabotage({
     catalog: new Catalog(db),
-    txns: new TxnManager({ db, clock, host, isAlive, conf, locks: () => services.locks }),
-    locks: new LockManager({ db, clock, conf, txns: () => services.txns }),
+    txns: new TxnManager({ db, clock, host, isAlive, conf, locks: () => others().locks }),
+    locks: new LockManager({ db, clock, conf, txns: () => others().txns }),
     compactions: new CompactionQueue({
       db,
       clock,
-      txns: () => services.txns,
+      txns: () => others().txns,
       poolTimeoutMs: 12 * 3_600_000,
       retention: { succeeded: 3, failed: 3, refused: 3, didNotInitiate: 2, timeoutMs: 7 * 24 * 3_600_000 },
     }),

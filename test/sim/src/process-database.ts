@@ -8,8 +8,11 @@ class KilledError extends SkepError {
   }
 }
 
-/** The shared database as one process sees it. Killed within a transaction, its transaction is rolled back. */
-export function processDatabase(process: SimProcess, shared: Database): Database {
+/**
+ * The shared database as one process sees it. Killed within a transaction, its transaction is rolled back. `ownTime`: its time is
+ * the process's, as with SQLite; else all share the server's.
+ */
+export function processDatabase(process: SimProcess, shared: Database, ownTime: boolean): Database {
   const enter = async <T>(what: string, run: () => Promise<T>): Promise<T> => {
     await process.step(what);
     const answer = await process.hear(run());
@@ -21,6 +24,7 @@ export function processDatabase(process: SimProcess, shared: Database): Database
       get(target, key) {
         const value: unknown = Reflect.get(target, key);
         if (typeof value !== 'function') return value;
+        if (key === 'now' && ownTime) return async () => BigInt(process.clock.now());
         return (...args: unknown[]) => {
           process.burn();
           if (!process.isAlive) throw new KilledError(process.name);

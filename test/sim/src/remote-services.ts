@@ -29,10 +29,15 @@ const SERVICES = {
   compactions: 'CompactionService',
 } as const;
 const MAX_ATTEMPTS = 9;
+/** The second of two calls comes so much later, at most. */
+const TWICE_MS = 100;
+
+const pathOf = (service: keyof SimServices, method: string): string =>
+  `/skep.v1.${SERVICES[service]}/${method[0].toUpperCase()}${method.slice(1)}`;
 
 type Method = (request: unknown) => Promise<unknown>;
 
-/** The services as a process elsewhere sees them, by connections that break: what is idempotent is asked again (rpc/connect.ts). */
+/** The services as another process sees them, by connections that break: what is idempotent is asked again (rpc/connect.ts). */
 export function remoteServices(process: SimProcess, cluster: Cluster, faults: Faults): SimServices {
   const client = new Client(process, cluster, faults);
   const of = (name: keyof SimServices) =>
@@ -61,7 +66,7 @@ class Client {
   ) {}
 
   async call(service: keyof SimServices, method: string, request: unknown): Promise<unknown> {
-    const path = `/skep.v1.${SERVICES[service]}/${method[0].toUpperCase()}${method.slice(1)}`;
+    const path = pathOf(service, method);
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.attempt(service, method, structuredClone(request));
@@ -86,15 +91,20 @@ class Client {
       const target = metastore.services[service] as unknown as Record<string, Method>;
       return metastore.process.hear(target[method](request));
     };
+    const serveLater = (how: string, withinMs: number) => {
+      const { name } = metastore.process;
+      sim.delay(random.between(0, withinMs)).then(async () => {
+        if (!metastore.process.isAlive) return;
+        sim.note(name, `${how} ${method} of ${process.name}`);
+        await serve().catch((error: unknown) => sim.note(name, `${how} ${method}: ${String(error)}`));
+      });
+    };
     if (random.chance(faults.lostCall)) throw new LostCall(false);
     if (random.chance(faults.lateCall)) {
-      sim.delay(random.between(0, faults.latestMs)).then(async () => {
-        if (!metastore.process.isAlive) return;
-        sim.note(metastore.process.name, `LATE ${method} of ${process.name}`);
-        await serve().catch((error: unknown) => sim.note(metastore.process.name, `LATE ${method}: ${String(error)}`));
-      });
+      serveLater('LATE', faults.latestMs);
       throw new LostCall(false);
     }
+    if (IDEMPOTENT_METHODS.has(pathOf(service, method)) && random.chance(faults.twice)) serveLater('AGAIN', TWICE_MS);
     const gone = metastore.process.died.then(() => {
       throw new LostCall(false);
     });

@@ -1,5 +1,13 @@
 import { LONG_MAX, ValidTxnList } from '@skep/core';
+import { DataOperation } from '@skep/rpc';
+import type { FileSystem } from '@skep/storage';
 import type { SimServices } from './metastore-process.js';
+
+/** Breaks services, or the files as processes see them, on purpose: the checks must notice (sim.test.ts). */
+export interface Sabotage {
+  readonly services?: (services: SimServices) => SimServices;
+  readonly files?: (files: FileSystem) => FileSystem;
+}
 
 type Changes = { readonly [S in keyof SimServices]?: Partial<SimServices[S]> };
 
@@ -21,8 +29,7 @@ function changed(services: SimServices, changes: Changes): SimServices {
   };
 }
 
-/** Services that break a rule each: the checks must notice (sim.test.ts). */
-export const SABOTAGES: Readonly<Record<string, (services: SimServices) => SimServices>> = {
+const BROKEN_SERVICES: Readonly<Record<string, (services: SimServices) => SimServices>> = {
   'no conflict is found, at a commit or before': (services) =>
     changed(services, {
       txns: {
@@ -102,4 +109,52 @@ export const SABOTAGES: Readonly<Record<string, (services: SimServices) => SimSe
         },
       },
     }),
+  'write ids are given before the locks': (services) =>
+    changed(services, {
+      locks: {
+        lock: async (request) => {
+          const written = request.components.filter(
+            ({ operation }) =>
+              operation >= DataOperation.DATA_OPERATION_INSERT && operation <= DataOperation.DATA_OPERATION_DELETE,
+          );
+          for (const { database, table = '' } of written) {
+            const ids = { txnIds: [request.txnId ?? 0n], database, table, reallocate: false };
+            if (request.txnId !== undefined) await services.txns.allocateTableWriteIds(ids);
+          }
+          return await services.locks.lock(request);
+        },
+      },
+    }),
+  'a reader says that it needs nothing of its tables': (services) =>
+    changed(services, {
+      txns: {
+        addMinHistoryWriteIds: (request) =>
+          services.txns.addMinHistoryWriteIds({
+            ...request,
+            tables: request.tables.map((table) => ({ ...table, table: 'another' })),
+          }),
+      },
+    }),
+  'nobody hears which partitions were written': (services) =>
+    changed(services, { txns: { addDynamicPartitions: async () => ({}) } }),
 };
+
+const BROKEN_FILES: Readonly<Record<string, (files: FileSystem) => FileSystem>> = {
+  'deletes are never removed': (files) => ({
+    ...files,
+    delete: async (path, options) => path.includes('/delete_delta_') || (await files.delete(path, options)),
+  }),
+  'files are begun under another name': (files) => ({
+    ...files,
+    create: async (path) => {
+      if (path.includes('/base_')) await (await files.create(`${path}.new`)).close();
+      return await files.create(path);
+    },
+  }),
+};
+
+/** A broken rule each. */
+export const SABOTAGES: Readonly<Record<string, Sabotage>> = Object.fromEntries([
+  ...Object.entries(BROKEN_SERVICES).map(([name, services]) => [name, { services }] as const),
+  ...Object.entries(BROKEN_FILES).map(([name, files]) => [name, { files }] as const),
+]);

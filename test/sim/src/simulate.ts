@@ -23,15 +23,22 @@ import { createTables } from './create-tables.js';
 import { type DataServices, dataService, type RunningData, remoteFiles } from './data-process.js';
 import { chooseFaults, type Faults, NO_FAULTS } from './faults.js';
 import { History } from './history.js';
-import { metastoreServices, type Sabotage } from './metastore-process.js';
+import { chooseSettings } from './lock-modes.js';
+import { metastoreServices, type SimServices } from './metastore-process.js';
 import { processFiles } from './process-files.js';
 import { type Cluster, type RunningMetastore, remoteServices } from './remote-services.js';
+import type { Sabotage } from './sabotage.js';
 import { SimProcess } from './sim-process.js';
 import { Simulation, Violation } from './simulation.js';
 
 export interface SimulateOptions {
   readonly sabotage?: Sabotage | undefined;
   readonly echo?: (line: string) => void;
+  /**
+   * An empty database of MariaDB or MySQL; absent: SQLite in memory. Its calls take real time, so that a seed decides much but
+   * not all.
+   */
+  readonly dbUrl?: string | undefined;
 }
 
 export interface SimReport {
@@ -56,11 +63,16 @@ const EXPECTED_IN_LOOPS = new Set([
 /** One run: clients, metastores and compactors under a seed's faults, then the checks. */
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<SimReport> {
   const sim = new Simulation(seed, options.echo);
-  const db = await openDatabase({
-    url: 'sqlite::memory:',
-    clock: { now: () => Math.floor(sim.nowMs), random: () => sim.random.next(), sleep: (ms) => sim.delay(ms) },
+  const opened = await openDatabase({
+    url: options.dbUrl ?? 'sqlite::memory:',
+    clock: {
+      now: () => Math.floor(sim.nowMs + sim.databaseOffsetMs),
+      random: () => sim.random.next(),
+      sleep: (ms) => sim.delay(ms),
+    },
     migrations: [...catalogMigrations('file:/w'), ...txnMigrations, ...lockMigrations, ...compactorMigrations],
   });
+  const db = options.dbUrl === undefined ? opened : sim.outside.watch(opened);
   const world = new SimWorld(sim, db, await History.start(sim, db), options.sabotage);
   try {
     await sim.run(world.live());
@@ -90,6 +102,9 @@ class SimWorld implements Cluster, DataServices {
   private readonly conf;
   private readonly restMs: number;
   private readonly usesMinHistory: boolean;
+  private readonly ownTime: boolean;
+  /** Each service is in a process of its own. */
+  private readonly isSplit: boolean;
   private nextPid = 100;
   private nextRow = 1;
   private clientsLeft = 0;
@@ -106,19 +121,13 @@ class SimWorld implements Cluster, DataServices {
   ) {
     const { random } = sim;
     this.faults = chooseFaults(random);
-    const isExclusive = random.chance(0.6);
-    this.usesMinHistory = random.chance(0.3);
+    const settings = chooseSettings(random);
+    this.usesMinHistory = settings['hive.txn.use.minhistorywriteid'] === 'true';
     this.clientWorld = {
       history,
       host: random.chance(0.7) ? HOST : 'elsewhere',
       newRow: () => this.nextRow++,
-      settings: {
-        'hive.txn.xlock.write': String(isExclusive),
-        // False means that overwrites may hide what is being inserted.
-        'hive.txn.xlock.iow': 'true',
-        'hive.lock.numretries': '12',
-        'hive.txn.use.minhistorywriteid': String(this.usesMinHistory),
-      },
+      settings,
     };
     this.conf = {
       ...DEFAULT_COMPACTOR_CONF,
@@ -128,11 +137,14 @@ class SimWorld implements Cluster, DataServices {
       cleanerRetryRetentionMs: 1000,
       cleanerDelayMs: random.chance(0.2) ? 5000 : 0,
       failedCompactsThreshold: 5,
+      useMinHistoryWriteId: this.usesMinHistory,
     };
     this.restMs = random.pick([200, 2000, 20_000]);
+    this.ownTime = random.chance(0.5) && db.dialect.forUpdate === '';
+    this.isSplit = random.chance(0.25);
     sim.note(
       'sim',
-      `faults ${JSON.stringify(this.faults)} settings ${JSON.stringify(this.clientWorld.settings)} conf ${JSON.stringify(this.conf)}`,
+      `faults ${JSON.stringify(this.faults)} settings ${JSON.stringify(this.clientWorld.settings)} conf ${JSON.stringify(this.conf)}${this.ownTime ? ' own time' : ''}${this.isSplit ? ' split' : ''}`,
     );
   }
 
@@ -161,23 +173,26 @@ class SimWorld implements Cluster, DataServices {
     // What is late arrives before all ends.
     await this.sim.delay(this.faults.latestMs);
     Object.assign(this.faults, NO_FAULTS);
+    this.sim.databaseOffsetMs = 0;
     for (const process of this.processes.values()) process.fuse = Number.POSITIVE_INFINITY;
     await Promise.all(this.loops);
     for (const process of this.processes.values()) process.kill();
     await this.sim.delay(1_000_000);
     this.writers = await this.history.committedWriters();
     const process = this.process('end', 0);
-    const services = metastoreServices(process, this.metastoreOptions());
+    const services = metastoreServices(process, this.metastoreOptions(undefined));
     await checkEnd(this.sim, this.db, this.history, this.withFiles(process, services), this.files);
   }
 
-  private metastoreOptions() {
+  private metastoreOptions(elsewhere: SimServices | undefined) {
     return {
       database: this.db,
+      ownTime: this.ownTime,
+      elsewhere,
       host: HOST,
       isAlive: (agentInfo: string) => [...this.processes.values()].some((p) => p.isAlive && p.agentInfo === agentInfo),
       conf: { useMinHistoryWriteId: this.usesMinHistory },
-      sabotage: this.sabotage,
+      sabotage: this.sabotage?.services,
     };
   }
 
@@ -189,7 +204,7 @@ class SimWorld implements Cluster, DataServices {
   }
 
   private filesOf(process: SimProcess) {
-    const fs = processFiles(process, this.files, this.faults);
+    const fs = processFiles(process, this.sabotage?.files?.(this.files) ?? this.files, this.faults);
     keepSmallFiles(fs);
     return fs;
   }
@@ -228,7 +243,8 @@ class SimWorld implements Cluster, DataServices {
 
   private startMetastore(number: number): void {
     const process = this.process(`metastore${number}`);
-    const services = metastoreServices(process, this.metastoreOptions());
+    const elsewhere = this.isSplit ? remoteServices(process, this, this.faults) : undefined;
+    const services = metastoreServices(process, this.metastoreOptions(elsewhere));
     const running = { process, services };
     this.metastores.push(running);
     process.died.then(async () => {
@@ -302,8 +318,10 @@ class SimWorld implements Cluster, DataServices {
     const services = remoteServices(process, this, this.faults);
     const client = new SimClient(process, this.clientWorld, services, this.filesOf(process));
     let left = actions;
+    let isDone = false;
     process.died.then(async () => {
       await this.sim.delay(this.sim.random.between(0, 5_000));
+      if (isDone) return;
       // Whoever is killed again and again comes to an end, too.
       this.startClient(number, left - 1);
     });
@@ -312,6 +330,7 @@ class SimWorld implements Cluster, DataServices {
         await process.clock.sleep(this.sim.random.between(0, 500));
         await client.act();
       }
+      isDone = true;
       this.clientsLeft--;
       // Its heartbeats, if any are left, are of nobody.
     };
@@ -332,10 +351,11 @@ class SimWorld implements Cluster, DataServices {
       if (sim.nowMs >= killAtMs) {
         killAtMs = sim.nowMs + random.between(0, 2 * faults.killEveryMs);
         const alive = [...this.processes.values()].filter((process) => process.isAlive);
-        const victim = alive[random.below(alive.length)];
-        // At one of its next steps, whatever that will be.
-        if (victim) {
-          victim.fuse = Math.min(victim.fuse, 1 + random.below(60));
+        const victims = random.chance(faults.killsAll) ? alive : alive.slice(random.below(alive.length)).slice(0, 1);
+        for (const victim of victims) {
+          // At one of its next steps, whatever that will be; everybody at once.
+          if (victims.length > 1) victim.kill();
+          else victim.fuse = Math.min(victim.fuse, 1 + random.below(60));
           this.kills++;
         }
       }
@@ -346,18 +366,23 @@ class SimWorld implements Cluster, DataServices {
     }
   }
 
-  /** One process's clock goes off, or time leaps for all: whoever slept so long was suspended. */
+  /** A process's clock or the database's goes off, or time leaps for all: whoever slept so long was suspended. */
   private jump(): void {
     const { sim } = this;
     const { random } = sim;
     sim.hasLeapt = true;
-    if (random.chance(0.4)) {
+    if (random.chance(0.3)) {
       sim.nowMs += random.pick([10_000, 400_000, 90_000_000]);
       sim.note('sim', 'time leaps');
       return;
     }
+    if (random.chance(0.2)) {
+      sim.databaseOffsetMs = random.pick([-400_000, -5_000, 0, 5_000, 400_000]);
+      sim.note('sim', `the database's clock off by ${sim.databaseOffsetMs}`);
+      return;
+    }
     const process = random.pick([...this.processes.values()]);
-    process.clockOffsetMs = random.pick([-400_000, -5_000, 5_000, 400_000]);
+    process.clockOffsetMs = random.pick([-400_000, -5_000, 0, 5_000, 400_000]);
     sim.note(process.name, `clock off by ${process.clockOffsetMs}`);
   }
 }

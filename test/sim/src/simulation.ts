@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SkepError } from '@skep/core';
+import { OutsideWork } from './outside-work.js';
 import { Random } from './random.js';
 
 /** What a run must not show. */
@@ -30,6 +31,9 @@ export class Simulation {
   readonly violations: string[] = [];
   /** Time went on by itself, or clocks were set. */
   hasLeapt = false;
+  /** How far the database server's clock is off. */
+  databaseOffsetMs = 0;
+  readonly outside = new OutsideWork(() => this.nowMs);
   private readonly events: Event[] = [];
   private count = 0;
   private lines: string[] = [];
@@ -99,6 +103,10 @@ export class Simulation {
     for (let idleTurns = 0; ; ) {
       await turn();
       if (isDone) return await main;
+      if (this.outside.isBefore(this.nextMs())) {
+        await this.outside.oneEnds();
+        continue;
+      }
       const event = this.pop();
       if (event === undefined) {
         if (++idleTurns > MAX_IDLE_TURNS) throw new Violation('stuck: nothing will happen any more');
@@ -121,6 +129,11 @@ export class Simulation {
       [events[at], events[parent]] = [events[parent], events[at]];
       at = parent;
     }
+  }
+
+  private nextMs(): number | undefined {
+    while (this.events[0]?.isCancelled) this.popFirst();
+    return this.events[0]?.atMs;
   }
 
   private pop(): Event | undefined {

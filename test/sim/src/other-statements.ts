@@ -1,0 +1,101 @@
+import { CompactionType, TxnState } from '@skep/rpc';
+import { parseStatement } from '../../../packages/sql/src/parse/index.js';
+import { alterTable } from '../../../packages/sql/src/session/alter-table.js';
+import type { SessionContext } from '../../../packages/sql/src/session/context.js';
+import { truncate } from '../../../packages/sql/src/session/truncate.js';
+import type { ClientServices } from './client-services.js';
+import type { DataStatements } from './data-statements.js';
+import { type History, placeName } from './history.js';
+import { letsInsertsPass } from './lock-modes.js';
+import type { SimProcess } from './sim-process.js';
+
+/** Statements about tables, partitions, compactions and other people's transactions. */
+export class OtherStatements {
+  constructor(
+    private readonly process: SimProcess,
+    private readonly context: SessionContext,
+    private readonly own: ClientServices,
+    private readonly data: DataStatements,
+    private readonly history: History,
+    private readonly newRow: () => number,
+  ) {}
+
+  async requestCompaction(): Promise<void> {
+    const { random } = this.process.sim;
+    const { table, partition } = await this.data.place();
+    const types = [
+      CompactionType.COMPACTION_TYPE_MAJOR,
+      CompactionType.COMPACTION_TYPE_MINOR,
+      CompactionType.COMPACTION_TYPE_MINOR,
+      CompactionType.COMPACTION_TYPE_REBALANCE,
+    ];
+    const type = table === 'm' ? CompactionType.COMPACTION_TYPE_MAJOR : random.pick(types);
+    await this.context.services.compactions.compact({
+      database: 'default',
+      table,
+      partition,
+      type,
+      runAs: '',
+      properties: {},
+      initiatorId: 'sim-manual',
+      initiatorVersion: '',
+      poolName: '',
+      orderBy: '',
+    });
+  }
+
+  /** Partitions whose names begin with x or y come and go; a name is never used again. */
+  async changePartitions(): Promise<void> {
+    const { random } = this.process.sim;
+    const own = (await this.data.partitions()).filter((name) => /^p=[xy]/.test(name));
+    if (own.length < 2 || random.chance(0.5)) {
+      await this.alter(`ALTER TABLE t ADD PARTITION (p='x${this.newRow()}')`);
+      return;
+    }
+    const name = random.pick(own);
+    this.history.dropped.add(`t/${name}`);
+    await this.alter(`ALTER TABLE t DROP PARTITION (p='${name.slice(2)}')`);
+  }
+
+  private async alter(text: string): Promise<void> {
+    this.process.sim.note(this.process.name, text);
+    const statement = parseStatement(text);
+    if (statement.kind === 'alter-table') await alterTable(this.context, statement, text);
+  }
+
+  /** TRUNCATE of a table, or of one of its partitions. */
+  async truncate(): Promise<void> {
+    const place = await this.data.place();
+    const where = place.partition === undefined ? '' : ` PARTITION (p='${place.partition.slice(2)}')`;
+    const text = `TRUNCATE TABLE ${place.table}${where}`;
+    this.process.sim.note(this.process.name, text);
+    const statement = parseStatement(text);
+    if (statement.kind !== 'truncate') return;
+    const clears = letsInsertsPass(this.context.conf, 'truncate') ? 'older' : 'all';
+    const effect = { place: placeName(place), removed: [], added: [], clears } as const;
+    await this.own.committing([effect], () => truncate(this.context, statement));
+    await this.history.heardCommitted(this.own.txnId);
+  }
+
+  /** ABORT TRANSACTIONS of somebody, a compaction perhaps. */
+  async abortTransaction(): Promise<void> {
+    const { sim, name } = this.process;
+    const { txns, identity } = this.context.services;
+    const open = (await txns.showTxns({})).txns.filter(({ state }) => state === TxnState.TXN_STATE_OPEN);
+    if (open.length === 0) return;
+    const { txnId } = sim.random.pick(open);
+    sim.note(name, `ABORT TRANSACTIONS ${txnId}`);
+    await txns.abortTxns({ txnIds: [txnId], reasonCode: 50001, abortedBy: `${identity.user}@${identity.host}` });
+  }
+
+  /** ABORT COMPACTIONS: what has not begun. */
+  async abortCompaction(): Promise<void> {
+    const { sim, name } = this.process;
+    const { compactions } = this.context.services;
+    const shown = (await compactions.showCompactions({ limit: 20n })).compactions;
+    if (shown.length === 0) return;
+    const { id } = sim.random.pick(shown);
+    sim.note(name, `ABORT COMPACTIONS ${id}`);
+    await compactions.abortCompactions({ ids: [id] });
+  }
+}
