@@ -9,6 +9,7 @@ export type DatabaseErrorCode =
   | 'DATABASE_IO'
   | 'DATABASE_CLOSED'
   | 'DATABASE_DENIED'
+  | 'DATABASE_TLS'
   | 'DATABASE_UNREACHABLE'
   | 'DATABASE_UNKNOWN_OUTCOME'
   | 'DATABASE_VALUE'
@@ -25,6 +26,7 @@ const KIND: Record<DatabaseErrorCode, ErrorKind> = {
   DATABASE_IO: 'unavailable',
   DATABASE_CLOSED: 'unavailable',
   DATABASE_DENIED: 'invalid',
+  DATABASE_TLS: 'invalid',
   DATABASE_UNREACHABLE: 'unavailable',
   DATABASE_UNKNOWN_OUTCOME: 'unavailable',
   DATABASE_VALUE: 'invalid',

@@ -14,7 +14,9 @@ function isFailure(error: unknown): error is MysqlFailure {
 
 const SERVER: ReadonlyMap<number, readonly [DatabaseErrorCode, string]> = new Map([
   [1044, ['DATABASE_DENIED', 'the user may not use it']],
-  [1045, ['DATABASE_DENIED', 'wrong user or password']],
+  // What MariaDB says, too, of a user without TLS where it wants TLS.
+  [1045, ['DATABASE_DENIED', 'wrong user or password, or it wants TLS (ssl=true, sslCa)']],
+  [3159, ['DATABASE_TLS', 'it wants TLS (ssl=true, sslCa)']],
   [1698, ['DATABASE_DENIED', 'wrong user or password']],
   [1130, ['DATABASE_DENIED', 'this host may not connect']],
   [1142, ['DATABASE_DENIED', 'the user lacks a privilege']],
@@ -81,6 +83,12 @@ export function fromMysql(path: string, error: unknown): unknown {
   const known = errno === undefined ? undefined : SERVER.get(errno);
   if (known !== undefined)
     return new DatabaseError(known[0], path, `${known[1]} (${code}: ${message})`, { cause: error });
+  if (code === 'HANDSHAKE_SSL_ERROR') {
+    return new DatabaseError('DATABASE_TLS', path, `its certificate is refused here: ${message}`, { cause: error });
+  }
+  if (code === 'HANDSHAKE_NO_SSL_SUPPORT') {
+    return new DatabaseError('DATABASE_TLS', path, 'it speaks no TLS (ssl, sslCa)', { cause: error });
+  }
   if (isConnectionLost(error)) {
     return new DatabaseError('DATABASE_UNREACHABLE', path, `cannot be reached (${code}: ${message})`, { cause: error });
   }
