@@ -23,7 +23,7 @@ export interface RunningData {
 export function dataService(process: SimProcess, services: SimServices, fs: FileSystem, log: Logger): RunningData {
   const { clock } = process;
   const conf = new Configuration();
-  const served = new ServedCompactions({ services: { ...services, fs, txns: new Proxy(services.txns, { get: (t, k) => k === 'getTxnStates' && process.name.startsWith('data') ? async ({ txnIds }: { txnIds: bigint[] }) => ({ states: txnIds.map(() => 1) }) : Reflect.get(t, k) }) }, conf, clock, log });
+  const served = new ServedCompactions({ services: { ...services, fs }, conf, clock, log });
   return { process, actions: compactionActions((caller) => served.filesFor(caller), clock) };
 }
 

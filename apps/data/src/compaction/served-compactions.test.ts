@@ -192,7 +192,29 @@ describe('a compaction', () => {
     await expect(work).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
   });
 
-  it('makes no file once its transaction has ended, and is stopped by who discards it', async () => {
+  it('makes no file once its transaction has ended, whoever may still wait for it', async () => {
+    const { fs, go, atFile } = held();
+    const made: string[] = [];
+    const counted = override(fs, {
+      create: async (path) => {
+        made.push(path);
+        return await fs.create(path);
+      },
+    });
+    const { files } = serving({ fs: counted });
+    const request = await begin();
+    const work = files.compact(request, how());
+    work.catch(() => undefined);
+    await atFile;
+    await w.end(request.txnId, 'abort');
+    go();
+    await expect(work).rejects.toMatchObject({ code: 'TXN_ABORTED' });
+    // The bucket's file was begun before; the folder's version file comes after.
+    expect(made).toEqual([expect.stringMatching(/bucket_00000$/)]);
+    expect(bases()).toEqual([]);
+  });
+
+  it('is stopped by who discards it, once its transaction is aborted', async () => {
     const { fs, go, atFile } = held();
     const { files } = serving({ fs });
     const request = await begin();
