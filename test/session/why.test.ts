@@ -1,3 +1,4 @@
+import { CompactionState } from '@skep/rpc';
 import type { Session } from '@skep/sql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type WhySubject, whyLines } from '../../apps/cli/src/commands/why.js';
@@ -110,6 +111,20 @@ describe('a compaction', () => {
     await run(reader, 'commit');
     await home.compactor.runCleanerOnce();
     expect(await why('compaction', id)).toMatch(/succeeded\.[\s\S]*Ended 20\d\d-/);
+  });
+
+  it('of a pool without Workers says when others may take it, and why one gave it up', async () => {
+    await run(session, 'insert into t values (2, 2)', "alter table t compact 'major' pool 'big'");
+    const id = await newest();
+    expect(await why('compaction', id)).toMatch(
+      /waits for a Worker of the pool big; 0[\s\S]*No Worker of that pool is at work[\s\S]*the default pool may take it in 1[12] h/,
+    );
+    const asked = { workerId: 'w-1', workerVersion: '', poolName: 'big' };
+    const { job } = await home.services.compactions.findNextCompact(asked);
+    expect(await why('compaction', id)).toMatch(/working\.[\s\S]*w-1 works at it since/);
+    const state = CompactionState.COMPACTION_STATE_INITIATED;
+    await home.services.compactions.finishCompaction({ id: job?.id ?? 0n, state, errorMessage: 'given up by w-1: no' });
+    expect(await why('compaction', id)).toContain('Before: given up by w-1: no');
   });
 
   it('that was refused, failed or aborted says why', async () => {

@@ -1,4 +1,5 @@
 import { stateName } from '@skep/compactor';
+import { parseTimeMs } from '@skep/config';
 import { type Compaction, CompactionState, type GetCleanerWatermarkResponse, type TxnInfo } from '@skep/rpc';
 import { duration, moment, resourceText, whose } from './words.js';
 
@@ -50,7 +51,7 @@ function reasons(job: Compaction, view: CompactionView): string[] {
   }
 }
 
-function whyInitiated(job: Compaction, { compactions, nowMs }: CompactionView): string[] {
+function whyInitiated(job: Compaction, { compactions, parameters, nowMs }: CompactionView): string[] {
   const pool = job.poolName === '' ? 'the default pool' : `the pool ${job.poolName}`;
   const ofPool = compactions.filter(({ poolName }) => poolName === job.poolName);
   const ahead = ofPool.filter(({ state, id }) => state === CompactionState.COMPACTION_STATE_INITIATED && id < job.id);
@@ -64,8 +65,19 @@ function whyInitiated(job: Compaction, { compactions, nowMs }: CompactionView): 
   if (working.length === 0) {
     lines.push('  No Worker of that pool is at work: is one running (`skep compactor`, `skep metastore --workers`)?');
   }
+  if (job.poolName !== '') lines.push(...whenOverdue(job, parameters, nowMs));
   if (job.errorMessage !== '') lines.push(`Before: ${job.errorMessage}`);
   return lines;
+}
+
+/** A request of a pool that nobody serves is not for ever its pool's. */
+function whenOverdue({ enqueueTimeMs }: Compaction, parameters: CompactionView['parameters'], nowMs: number): string[] {
+  const name = 'hive.compactor.worker.pool.timeout';
+  const timeoutMs = parseTimeMs(parameters[name] ?? '12h', 'h');
+  if (timeoutMs === undefined) return [];
+  const restMs = Number(enqueueTimeMs) + timeoutMs - nowMs;
+  const when = restMs <= 0 ? 'by now' : `in ${duration(restMs)}`;
+  return [`  Workers of the default pool may take it ${when} (${name}).`];
 }
 
 function whyWorking(job: Compaction, { txns, nowMs }: CompactionView): string[] {
