@@ -54,6 +54,8 @@ export interface CallRecord {
   readonly queuedMs: number;
   /** Of a method that mostly waits for something to happen: that it took long says nothing. */
   readonly isWait: boolean;
+  /** With streams: it takes as long as its messages do. */
+  readonly isStream: boolean;
   /** Whom it was done for; empty where nobody said. */
   readonly user: string;
   readonly requestId: string;

@@ -40,6 +40,7 @@ interface Running {
   user: string;
   /** Of a method that mostly waits. */
   readonly isWait: boolean;
+  readonly isStream: boolean;
   isBegun: boolean;
   isAnswered: boolean;
   /** Of maxCallMs, where the client's deadline is later. */
@@ -202,6 +203,7 @@ export class CallServer {
       queuedMs: 0,
       user: '',
       isWait,
+      isStream,
       isBegun: false,
       isAnswered: false,
     };
@@ -277,6 +279,7 @@ export class CallServer {
       durationMs: this.clock.now() - here.startedMs,
       queuedMs: here.queuedMs,
       isWait: here.isWait,
+      isStream: here.isStream,
       user: here.user,
       requestId: here.requestId,
       peer: here.peer,

@@ -37,17 +37,17 @@ export function serviceLogger(io: CliIo, service: string, { logLevel, logFile }:
   });
 }
 
-/** Calls that take longer are told of. (A lock that waits is polled: no call waits for it.) */
+/** Calls that take longer are told of, but those with streams. (A lock that waits is polled: no call waits for it.) */
 const SLOW_CALL_MS = 1000;
 
 /** A line about each call, and its figures. */
 export function callLogger(logger: Logger, metrics: { onCall(call: CallRecord): void } | undefined) {
   return (call: CallRecord): void => {
     metrics?.onCall(call);
-    const { method, code, durationMs, queuedMs, isWait, user, requestId, peer, error } = call;
+    const { method, code, durationMs, queuedMs, isWait, isStream, user, requestId, peer, error } = call;
     const fields = { method, code, durationMs, queuedMs, user, requestId, peer, error };
     if (code === 'BUG') logger.error(fields, `${method} failed`);
-    else if (durationMs >= SLOW_CALL_MS && !isWait) logger.warn(fields, `${method} was slow`);
+    else if (durationMs >= SLOW_CALL_MS && !isWait && !isStream) logger.warn(fields, `${method} was slow`);
     else if (code !== 'OK') logger.info(fields, `${method} failed`);
     else logger.debug(fields, method);
   };
