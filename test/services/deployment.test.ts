@@ -39,18 +39,3 @@ it('docs/deployment.md: what it starts with works as written', { timeout: 180_00
   const { out } = await skep.run(['--metastore', address, '-e', 'select count(*) from emp']);
   expect(out).toBe('2\n');
 });
-
-it('docker/compose.yaml uses flags and commands that are there', async () => {
-  const text = readFileSync(join(root, 'docker/compose.yaml'), 'utf8');
-  for (const [command, flags] of [
-    ['metastore', ['--listen', '--insecure', '--db', '--warehouse', '--metrics']],
-    ['compactor', ['--metastore', '--threads']],
-    ['health', []],
-  ] as const) {
-    const { out } = await skep.run([command, '--help']);
-    for (const flag of flags) {
-      expect(text).toContain(flag);
-      expect(out, command).toContain(`${flag} `);
-    }
-  }
-});

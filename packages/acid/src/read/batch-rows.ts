@@ -21,11 +21,17 @@ const UNKNOWN_TEXT_BYTES = 64;
 const LEAST_ROWS = 256;
 const MOST_ROWS = 65_536;
 
+const LEAST_SEGMENT_BYTES = 16 << 10;
+
 /**
- * The options for one file, whose user columns are those: so many rows in a batch that it has about `batchBytes` bytes, by the
- * file's statistics.
+ * The options for one file, whose user columns are those: so many rows in a batch that it has about `batchBytes` bytes, and so
+ * much read of a stripe at once that it decompresses to about `segmentBytes`, by the file's statistics.
  */
 export function sizedFor(reader: OrcReader, user: TypeDescription, options: ScanOptions): ScanOptions {
+  return withSegment(reader, user, withRows(reader, user, options));
+}
+
+function withRows(reader: OrcReader, user: TypeDescription, options: ScanOptions): ScanOptions {
   const { batchBytes, columns = [...user.children.keys()], batchSize } = options;
   if (batchBytes === undefined) return options;
   const bytes = columns.reduce(
@@ -35,6 +41,15 @@ export function sizedFor(reader: OrcReader, user: TypeDescription, options: Scan
   const rowBytes = bytes / Math.max(1, reader.numberOfRows);
   const rows = Math.floor(batchBytes / Math.max(rowBytes, 1));
   return { ...options, batchSize: Math.min(batchSize ?? MOST_ROWS, MOST_ROWS, Math.max(rows, LEAST_ROWS)) };
+}
+
+function withSegment(reader: OrcReader, user: TypeDescription, options: ScanOptions): ScanOptions {
+  const { segmentBytes } = options;
+  if (segmentBytes === undefined || reader.compression === 'none') return options;
+  const whole = user.children.reduce((sum, child) => sum + bytesOf(reader, child), 0);
+  const stored = reader.stripes.reduce((sum, { dataLength }) => sum + dataLength, 0);
+  const share = Math.min(1, stored / Math.max(whole, 1));
+  return { ...options, segmentBytes: Math.max(LEAST_SEGMENT_BYTES, Math.floor(segmentBytes * share)) };
 }
 
 /** Of a column of the whole file. */

@@ -99,7 +99,7 @@ export interface ScanOptions {
   readonly batchSize?: number;
   /** So many rows in a batch that it has about so many bytes; not of ACID version 1. */
   readonly batchBytes?: number;
-  /** Bytes of a stripe that are read at once (ReadOptions of @skep/orc). */
+  /** About so many bytes of a stripe are read at once, as they are decompressed. */
   readonly segmentBytes?: number;
   readonly rowIds?: boolean;
   /** Hands out deleted rows too, flagged. */

@@ -2,12 +2,12 @@
 export interface StreamSizes {
   /** Of a batch, of which there are up to four: decoded, encoded, and two messages on their way. */
   readonly batchBytes: number;
-  /** Of a file's stripe, compressed, of which there are two: the one that is decoded, and the next. */
+  /** Of a file's stripe, decompressed: what is decoded; the next one is read, compressed. */
   readonly segmentBytes: number;
 }
 
 const STEPS: readonly (StreamSizes & { readonly upTo: number })[] = [
-  { upTo: 16, batchBytes: 1 << 20, segmentBytes: 4 << 20 },
+  { upTo: 16, batchBytes: 1 << 20, segmentBytes: 8 << 20 },
   { upTo: 128, batchBytes: 256 << 10, segmentBytes: 1 << 20 },
   { upTo: Number.POSITIVE_INFINITY, batchBytes: 64 << 10, segmentBytes: 256 << 10 },
 ];
@@ -18,7 +18,7 @@ export const streamSizes = (open: number): StreamSizes => STEPS.find(({ upTo }) 
 /** A row group is read as a whole, however small the segments; of wide rows it has about so many bytes, some times over. */
 const ROW_GROUPS_BYTES = 16 << 20;
 
-/** Batches, segments and what decompresses of them; of a file of so many bytes not more than it can give. */
+/** Batches and segments, of which garbage stays for a while; of a file of so many bytes not more than it can give. */
 const costOf = ({ batchBytes, segmentBytes }: StreamSizes, fileBytes: number): number =>
   Math.min(4 * batchBytes + 4 * segmentBytes, 16 * fileBytes) + Math.min(ROW_GROUPS_BYTES, 2 * fileBytes);
 

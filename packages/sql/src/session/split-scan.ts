@@ -61,7 +61,7 @@ export interface SplitScanOptions {
   readonly predicate: readonly Sarg[];
   /** A last column `row__id` more. */
   readonly rowIds: boolean;
-  /** About so many bytes in a batch; of a stripe so many are read at once. */
+  /** About so many bytes in a batch; of a stripe so many, decompressed, are read at once. */
   readonly batchBytes?: number;
   readonly segmentBytes?: number;
   /** hive.transactional.events.mem */
