@@ -124,9 +124,9 @@ describe('a client of a stream', () => {
   it('loses a stream whose server goes away', async () => {
     const { implementation } = endless();
     const { call, server } = await serving(implementation);
-    const reading = all(call(''));
+    const lost = expect(all(call(''))).rejects.toMatchObject({ kind: 'unavailable' });
     await pause(100);
     await server.close(0);
-    await expect(reading).rejects.toMatchObject({ kind: 'unavailable' });
+    await lost;
   });
 });
