@@ -46,3 +46,10 @@ export const tableNotFound = (name: string, position?: Position): SemanticError 
 /** What the metastore refuses when it is told of a changed table (Hive.alterTable): 40013. */
 export const alterRefused = (why: string, cause?: unknown): MetaError =>
   new MetaError(`Unable to alter table. ${why}`, { hiveCode: 40013, cause });
+
+/** LOCK and UNLOCK: DbTxnManager takes and releases the locks itself. */
+export const noExplicitLocks = (): SemanticError =>
+  new SemanticError(
+    10271,
+    'Current transaction manager does not support explicit lock requests.  Transaction manager:   org.apache.hadoop.hive.ql.lockmgr.DbTxnManager',
+  );

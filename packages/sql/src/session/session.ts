@@ -11,7 +11,7 @@ import { alterDatabase, createDatabase, describeDatabase, dropDatabase } from '.
 import { describe } from './describe-statement.js';
 import { dfs } from './dfs.js';
 import { dropTable } from './drop-table.js';
-import { SemanticError, UnsupportedError } from './errors.js';
+import { noExplicitLocks, SemanticError, UnsupportedError } from './errors.js';
 import { explain } from './explain.js';
 import { insert, multiInsert } from './insert.js';
 import { loadData } from './load-data.js';
@@ -211,10 +211,10 @@ export class Session {
       case 'lock-table':
       case 'unlock-table':
         await resolveTable(context, statement.table);
-        throw new SemanticError(10267, 'Current transaction manager does not support explicit lock requests');
+        throw noExplicitLocks();
       case 'lock-database':
       case 'unlock-database':
-        throw new SemanticError(10267, 'Current transaction manager does not support explicit lock requests');
+        throw noExplicitLocks();
       case 'start-transaction':
       case 'commit':
       case 'rollback':

@@ -5,9 +5,9 @@ import { compactionTypes, stateName } from './compact-statement.js';
 import { withWaits } from './compaction-waits.js';
 import { qualify, requireDatabase, resolveTable, type SessionContext } from './context.js';
 import { shownParameters, sortedEntries } from './describe.js';
-import { SemanticError, UnsupportedError } from './errors.js';
+import { MetaError, SemanticError, UnsupportedError } from './errors.js';
 import { showMaterializedViews } from './materialized-views.js';
-import { nameOf, requirePartition } from './partitions.js';
+import { nameOf, partitionValues, requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
 import {
   compactionColumns,
@@ -147,23 +147,31 @@ async function showProperties(context: SessionContext, what: What<'tblproperties
 }
 
 async function showLocks(context: SessionContext, what: What<'locks'>): Promise<StatementResult> {
-  let database = what.database === undefined ? undefined : await requireDatabase(context, what.database);
+  // As in Hive, a database or table that is not there has no locks.
+  let database = what.database?.name.toLowerCase();
   let tableName: string | undefined;
-  let partition: string | undefined;
-  if (what.table !== undefined) {
-    ({ database, table: tableName } = qualify(context, what.table));
-    const table = await resolveTable(context, what.table);
-    if (what.partition !== undefined) {
-      partition = nameOf(table, (await requirePartition(context, table, what.partition)).values);
-    }
-  }
+  if (what.table !== undefined) ({ database, table: tableName } = qualify(context, what.table));
+  const partition = await shownPartition(context, what);
   const { locks } = await context.services.locks.showLocks({ database, table: tableName, partition });
   return textResult(lockColumns, [lockHeader, ...locks.map(lockRow)], { headerRow: true });
 }
 
+/** The partition that SHOW LOCKS and SHOW COMPACTIONS name, which need not be there (yet, or any more). */
+async function shownPartition(
+  context: SessionContext,
+  { table: name, partition }: Pick<What<'locks'>, 'table' | 'partition'>,
+): Promise<string | undefined> {
+  if (name === undefined || partition === undefined) return undefined;
+  const table = await resolveTable(context, name);
+  const values = partitionValues(table, partition);
+  const whole = table.partitionKeys.flatMap((key) => values.get(key.name) ?? []);
+  if (whole.length === table.partitionKeys.length) return nameOf(table, whole);
+  return nameOf(table, (await requirePartition(context, table, partition)).values);
+}
+
 const states = new Map(
   Object.values(CompactionState)
-    .filter((state): state is CompactionState => typeof state === 'number')
+    .filter((state): state is CompactionState => typeof state === 'number' && state > 0)
     .map((state) => [stateName(state), state]),
 );
 
@@ -171,19 +179,15 @@ async function showCompactions(context: SessionContext, what: What<'compactions'
   let type: CompactionType | undefined;
   if (what.type !== undefined) {
     type = compactionTypes[what.type.toLowerCase()];
-    if (type === undefined) throw new SemanticError(10000, `Unexpected compaction type ${what.type}`);
+    if (type === undefined) throw new MetaError(`Unexpected compaction type ${what.type}`);
   }
   let state: CompactionState | undefined;
   if (what.status !== undefined) {
     state = states.get(what.status.toLowerCase());
-    if (state === undefined) throw new SemanticError(10000, `Unexpected compaction state ${what.status}`);
+    if (state === undefined) throw new MetaError(`Unexpected compaction state ${what.status}`);
   }
   const named = what.table === undefined ? undefined : qualify(context, what.table);
-  let partition: string | undefined;
-  if (what.table !== undefined && what.partition !== undefined) {
-    const table = await resolveTable(context, what.table);
-    partition = nameOf(table, (await requirePartition(context, table, what.partition)).values);
-  }
+  const partition = await shownPartition(context, what);
   const { compactions } = await context.services.compactions.showCompactions({
     id: what.compactionId,
     database: named?.database ?? what.database?.name.toLowerCase(),
@@ -197,7 +201,7 @@ async function showCompactions(context: SessionContext, what: What<'compactions'
   let rows = (await withWaits(context, compactions)).map(compactionRow);
   if (what.orderBy.length > 0) {
     rows.sort(rowOrder(what.orderBy));
-    if (what.limit !== undefined) rows = rows.slice(0, what.limit);
+    if (what.limit !== undefined && what.limit > 0) rows = rows.slice(0, what.limit);
   }
   return textResult(compactionColumns, [compactionHeader, ...rows], { headerRow: true });
 }
