@@ -188,9 +188,8 @@ describe('compactors', { timeout: 240_000 }, () => {
 });
 
 describe('several metastores on one database', { timeout: 120_000 }, () => {
-  it('one of them cleans; another takes over where it is gone', async () => {
-    const one = await metastore();
-    const two = await metastore();
+  it('started at once on an empty one: one of them cleans; another takes over where it is gone', async () => {
+    const [one, two] = await Promise.all([metastore(), metastore()]);
     await skep.start(['compactor', '--metastore', `${one.address},${two.address}`]);
     await sql(one.address, `create table t (id int) ${acid}; insert into t values (1); insert into t values (2)`);
     await sql(one.address, "alter table t compact 'major' and wait");

@@ -71,7 +71,8 @@ export async function main(argv: string[], io: CliIo = processIo()): Promise<num
   }
 }
 
-function commandLine(io: CliIo, exit: (code: number) => void): Command {
+/** The whole command line; `exit` is told its code. */
+export function commandLine(io: CliIo, exit: (code: number) => void): Command {
   const program = new Command('skep');
   program
     .description(
