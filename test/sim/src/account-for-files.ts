@@ -24,7 +24,9 @@ export async function accountForFiles(
   history: History,
 ): Promise<void> {
   const known = new Set(folders.flatMap(({ current, gone }) => [...current, ...gone]));
+  const isDropped = (place: string) => history.dropped.has(place.slice(ROOT.length + 1));
   for (const { location, by } of folders) {
+    if (isDropped(location)) continue;
     const children = (await files.stat(location)) === undefined ? [] : await files.list(location);
     for (const { path } of children) {
       const isPartition = folders.some((other) => other.location === path);
@@ -34,7 +36,7 @@ export async function accountForFiles(
   for await (const entry of walk(files, ROOT)) {
     const folder = entry.path.slice(0, entry.path.lastIndexOf('/'));
     const place = folder.slice(0, folder.lastIndexOf('/'));
-    if (history.dropped.has(place.slice(ROOT.length + 1))) continue;
+    if (isDropped(place)) continue;
     if (!known.has(folder)) {
       const by = folders.find(({ location }) => location === place)?.by ?? 'any table or partition';
       sim.violated(`${entry.path} is of nobody: neither current nor obsolete nor aborted by ${by}`);

@@ -194,6 +194,11 @@ async function onlyCurrent(
     known.map((folder) => ({ ...folder, gone: [] })),
     history,
   );
+  for (const name of history.gone) {
+    const folder = `file:/w/${name}`;
+    const rest = (await files.stat(folder)) === undefined ? [] : await files.list(folder);
+    if (rest.length > 0) sim.violated(`${folder} was dropped and has ${rest.map((entry) => entry.name).join(', ')}`);
+  }
 }
 
 async function nothingKept(sim: Simulation, db: Database, history: History): Promise<void> {

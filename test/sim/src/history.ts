@@ -56,6 +56,8 @@ export class History {
   private ended: Ended[] = [];
   /** Partitions that are being dropped: their rows are nobody's business any more. */
   readonly dropped = new Set<string>();
+  /** Those whose drop was heard to be done: their files go, too. */
+  readonly gone = new Set<string>();
   checkedReads = 0;
 
   private constructor(

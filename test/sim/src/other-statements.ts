@@ -55,6 +55,7 @@ export class OtherStatements {
     const name = random.pick(own);
     this.history.dropped.add(`t/${name}`);
     await this.alter(`ALTER TABLE t DROP PARTITION (p='${name.slice(2)}')`);
+    this.history.gone.add(`t/${name}`);
   }
 
   private async alter(text: string): Promise<void> {
