@@ -1,6 +1,6 @@
 import { InvalidRequestError, LockState, LockType, TxnAbortedError, TxnState, TxnType } from '@skep/rpc';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BINDINGS, commit, component, count, lockRequest, open, type Services, writes } from '../test/services.js';
+import { BINDINGS, commit, component, count, lockRequest, open, type Services, writeIdOf, writes } from '../test/services.js';
 
 const REPL = TxnType.TXN_TYPE_REPL_CREATED;
 
@@ -123,6 +123,73 @@ for (const [name, start] of BINDINGS) {
         expect(await count(s.db, 'REPL_TXN_MAP')).toBe(0);
         // What was judged at the source is not judged again.
         expect(await count(s.db, 'WRITE_SET')).toBe(0);
+      });
+
+      const writeIds = (source: { txnId: bigint; writeId: bigint }[], more: object = {}) =>
+        s.txns.allocateTableWriteIds({
+          ...{ txnIds: [], database: 'd', table: 't', reallocate: false },
+          replicated: { policy: 'sales.*', source },
+          ...more,
+        });
+
+      it('have the write ids that they had at the source, and are found by the compactor', async () => {
+        await replay([70n, 80n]);
+        const source = [
+          { txnId: 80n, writeId: 9n },
+          { txnId: 70n, writeId: 5n },
+        ];
+        const given = [
+          { txnId: 1n, writeId: 5n },
+          { txnId: 2n, writeId: 9n },
+        ];
+        for (let call = 0; call < 2; call++) expect((await writeIds(source)).txnToWriteIds).toEqual(given);
+        // Ids of the table go on above them.
+        expect(await writeIdOf(s.txns, await open(s.txns))).toBe(10n);
+        const resource = { database: 'D', table: 't', partition: 'p=1' };
+        const commit70 = {
+          txnId: 70n,
+          replPolicy: 'sales.*',
+          replicatedWrites: { writes: [{ resource, writeId: 5n }] },
+        };
+        for (let call = 0; call < 2; call++) await s.txns.commitTxn(commit70);
+        expect(await count(s.db, 'COMPLETED_TXN_COMPONENTS')).toBe(1);
+        expect(await count(s.db, 'WRITE_SET')).toBe(0);
+        const candidates = await s.txns.findCompactionCandidates({
+          ...{ abortedThreshold: 1000, abortedTimeThresholdMs: -1n, sinceMs: 0n },
+        });
+        expect(candidates.candidates.map((c) => c.resource)).toEqual([{ ...resource, database: 'd' }]);
+        const { validWriteIds } = await s.txns.getValidWriteIds({ tables: ['d.t'] });
+        expect(validWriteIds).toEqual(['d.t:10:9:9,10:']);
+        // One of them was replayed before: then all of this was.
+        expect((await writeIds(source)).txnToWriteIds).toEqual([]);
+      });
+
+      it('are refused what cannot be theirs', async () => {
+        await replay([70n, 80n]);
+        const other = await open(s.txns);
+        expect(await writeIdOf(s.txns, other)).toBe(1n);
+        await expect(writeIds([{ txnId: 70n, writeId: 1n }])).rejects.toThrow(
+          `write id 1 of d.t cannot be txnid:1's: write id 1 is of txnid:${other}`,
+        );
+        await writeIds([{ txnId: 70n, writeId: 4n }]);
+        await expect(writeIds([{ txnId: 70n, writeId: 5n }])).rejects.toThrow('write id 4 is of txnid:1');
+        await expect(writeIds([{ txnId: 80n, writeId: 0n }])).rejects.toThrow('it is no write id');
+        await expect(writeIds([])).rejects.toThrow(InvalidRequestError);
+        await expect(writeIds([{ txnId: 70n, writeId: 4n }], { txnIds: [other] })).rejects.toThrow(InvalidRequestError);
+        await expect(writeIds([{ txnId: 70n, writeId: 4n }], { reallocate: true })).rejects.toThrow(
+          InvalidRequestError,
+        );
+        const writes = [{ resource: { database: 'd', table: 't' }, writeId: 1n }];
+        await expect(s.txns.commitTxn({ txnId: other, replicatedWrites: { writes } })).rejects.toThrow(
+          /need the policy/,
+        );
+        const nowhere = { txnId: 70n, replPolicy: 'sales.*', replicatedWrites: { writes: [{ writeId: 1n }] } };
+        await expect(s.txns.commitTxn(nowhere)).rejects.toThrow(/needs a database, a table and a write id/);
+        // A write id that is refused takes none, and a commit that is refused ends nothing.
+        expect((await s.txns.getTxnStates({ txnIds: [1n, 2n] })).states).toEqual([
+          TxnState.TXN_STATE_OPEN,
+          TxnState.TXN_STATE_OPEN,
+        ]);
       });
 
       it('live longer without a heartbeat', async () => {

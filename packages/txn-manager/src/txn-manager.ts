@@ -35,6 +35,7 @@ import {
   type HeartbeatTxnsRequest,
   type HeartbeatTxnsResponse,
   HousekeepingTask,
+  InvalidRequestError,
   type LockMaterializationRebuildRequest,
   type LockMaterializationRebuildResponse,
   type LockService,
@@ -78,7 +79,7 @@ import { addMinHistoryWriteIds } from './min-history.js';
 import { selectValidTxns } from './open-txn-list.js';
 import { TxnOpener } from './open-txns.js';
 import { heartbeatRebuild, lockRebuild } from './rebuild-locks.js';
-import { forgetReplicated, targetsOf } from './replication.js';
+import { allocateReplicated, forgetReplicated, replicatedComponents, targetsOf } from './replication.js';
 import { forgetResource, renameResource } from './resources.js';
 import { seedTxnId } from './seed-txn-id.js';
 import { showTxns } from './show-txns.js';
@@ -145,6 +146,9 @@ export class TxnManager implements TransactionService {
   async commitTxn(request: CommitTxnRequest): Promise<CommitTxnResponse> {
     const { replPolicy, txnId } = request;
     if (replPolicy !== undefined) return await this.commitReplicated(request, replPolicy);
+    if (request.replicatedWrites !== undefined) {
+      throw new InvalidRequestError(`replicated writes of txnid:${txnId} need the policy that it is replayed by`);
+    }
     const outcome =
       request.exclWriteEnabled === false
         ? await this.known(
@@ -172,6 +176,11 @@ export class TxnManager implements TransactionService {
     const txnId = targets.get(request.txnId);
     if (txnId === undefined) {
       return await this.db.read(async (tx) => ({ commitId: await highestTxnId(tx), commitTimeMs: await tx.now() }));
+    }
+    const components = replicatedComponents(request);
+    if (components.length > 0) {
+      const [outcome] = await this.db.transaction((tx) => addComponents(tx, [{ txnId, components }]));
+      if ('error' in outcome) throw outcome.error;
     }
     const response = await this.commitTxn({ txnId, exclWriteEnabled: true });
     await this.db.transaction((tx) => forgetReplicated(tx, policy, [request.txnId]));
@@ -217,6 +226,9 @@ export class TxnManager implements TransactionService {
   }
 
   async allocateTableWriteIds(request: AllocateTableWriteIdsRequest): Promise<AllocateTableWriteIdsResponse> {
+    if (request.replicated !== undefined) {
+      return { txnToWriteIds: await this.db.transaction((tx) => allocateReplicated(tx, request)) };
+    }
     const allocation = toAllocation(request);
     if (!allocation.reallocate && allocation.txnIds.length === 1) {
       return { txnToWriteIds: await this.known(this.allocating.submit(allocation, currentCall())) };

@@ -317,9 +317,33 @@ export interface CommitTxnRequest {
     | undefined;
   /**
    * A replication policy: txn_id is the source's, and what it stands for here is committed and forgotten. An id that is not
-   * known by the policy was committed before, which is no error.
+   * known by the policy was committed before, which is no error. (How far a database is replicated, Hive's `repl.last.id`, is
+   * said by CatalogService.AlterDatabase and AlterTable after the commit: should that get lost, the replay does no harm.)
    */
-  replPolicy?: string | undefined;
+  replPolicy?:
+    | string
+    | undefined;
+  /**
+   * With repl_policy: what the transaction wrote, which nobody locked here; the compactor looks there. INVALID_REQUEST without a
+   * policy.
+   */
+  replicatedWrites?: ReplicatedWrites | undefined;
+}
+
+/** What a replayed transaction wrote. */
+export interface ReplicatedWrites {
+  /** Each table or partition once. */
+  writes: ReplicatedWrite[];
+}
+
+/** Something that was written in another warehouse and copied here (Hive's WriteEventInfo). */
+export interface ReplicatedWrite {
+  /** Where: a table, or a partition of it. INVALID_REQUEST without database and table. */
+  resource?:
+    | Resource
+    | undefined;
+  /** With which write id, the source's and ours. */
+  writeId: bigint;
 }
 
 /** Answer of CommitTxn. */
@@ -406,6 +430,22 @@ export interface AllocateTableWriteIdsRequest {
   table: string;
   /** Drops the transaction's old write id and gives a new one: a statement is planned anew on a newer snapshot. */
   reallocate: boolean;
+  /**
+   * For transactions that stand for another warehouse's: they get the source's write ids. `txn_ids` is empty then, and
+   * `reallocate` false: INVALID_REQUEST.
+   */
+  replicated?: ReplicatedWriteIds | undefined;
+}
+
+/** Write ids of another warehouse, by its transactions. */
+export interface ReplicatedWriteIds {
+  /** The replication policy, in lower case. */
+  policy: string;
+  /**
+   * The source's transactions with their write ids in this table, at least one. Where one has no transaction here (any more) all
+   * of them were replayed before, and the answer is empty. INVALID_REQUEST if a write id is another transaction's here.
+   */
+  source: TxnToWriteId[];
 }
 
 /** Answer of AllocateTableWriteIds. */
@@ -1206,7 +1246,13 @@ export const OpenTxnsResponse: MessageFns<OpenTxnsResponse> = {
 };
 
 function createBaseCommitTxnRequest(): CommitTxnRequest {
-  return { txnId: 0n, exclWriteEnabled: undefined, validTxns: undefined, replPolicy: undefined };
+  return {
+    txnId: 0n,
+    exclWriteEnabled: undefined,
+    validTxns: undefined,
+    replPolicy: undefined,
+    replicatedWrites: undefined,
+  };
 }
 
 export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
@@ -1225,6 +1271,9 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     }
     if (message.replPolicy !== undefined) {
       writer.uint32(34).string(message.replPolicy);
+    }
+    if (message.replicatedWrites !== undefined) {
+      ReplicatedWrites.encode(message.replicatedWrites, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1274,6 +1323,14 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
             message.replPolicy = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.replicatedWrites = ReplicatedWrites.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1304,6 +1361,11 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
         : isSet(object.repl_policy)
         ? globalThis.String(object.repl_policy)
         : undefined,
+      replicatedWrites: isSet(object.replicatedWrites)
+        ? ReplicatedWrites.fromJSON(object.replicatedWrites)
+        : isSet(object.replicated_writes)
+        ? ReplicatedWrites.fromJSON(object.replicated_writes)
+        : undefined,
     };
   },
 
@@ -1321,6 +1383,9 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     if (message.replPolicy !== undefined) {
       obj.replPolicy = message.replPolicy;
     }
+    if (message.replicatedWrites !== undefined) {
+      obj.replicatedWrites = ReplicatedWrites.toJSON(message.replicatedWrites);
+    }
     return obj;
   },
 
@@ -1333,6 +1398,170 @@ export const CommitTxnRequest: MessageFns<CommitTxnRequest> = {
     message.exclWriteEnabled = object.exclWriteEnabled ?? undefined;
     message.validTxns = object.validTxns ?? undefined;
     message.replPolicy = object.replPolicy ?? undefined;
+    message.replicatedWrites = (object.replicatedWrites !== undefined && object.replicatedWrites !== null)
+      ? ReplicatedWrites.fromPartial(object.replicatedWrites)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseReplicatedWrites(): ReplicatedWrites {
+  return { writes: [] };
+}
+
+export const ReplicatedWrites: MessageFns<ReplicatedWrites> = {
+  encode(message: ReplicatedWrites, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.writes) {
+      ReplicatedWrite.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplicatedWrites {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplicatedWrites();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.writes.push(ReplicatedWrite.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ReplicatedWrites {
+    return {
+      writes: globalThis.Array.isArray(object?.writes)
+        ? object.writes.map((e: any) => ReplicatedWrite.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: ReplicatedWrites): unknown {
+    const obj: any = {};
+    if (message.writes?.length) {
+      obj.writes = message.writes.map((e) => ReplicatedWrite.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ReplicatedWrites>, I>>(base?: I): ReplicatedWrites {
+    return ReplicatedWrites.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReplicatedWrites>, I>>(object: I): ReplicatedWrites {
+    const message = createBaseReplicatedWrites();
+    message.writes = object.writes?.map((e) => ReplicatedWrite.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseReplicatedWrite(): ReplicatedWrite {
+  return { resource: undefined, writeId: 0n };
+}
+
+export const ReplicatedWrite: MessageFns<ReplicatedWrite> = {
+  encode(message: ReplicatedWrite, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.resource !== undefined) {
+      Resource.encode(message.resource, writer.uint32(10).fork()).join();
+    }
+    if (message.writeId !== 0n) {
+      if (BigInt.asIntN(64, message.writeId) !== message.writeId) {
+        throw new globalThis.Error("value provided for field message.writeId of type int64 too large");
+      }
+      writer.uint32(16).int64(message.writeId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplicatedWrite {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplicatedWrite();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.resource = Resource.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.writeId = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ReplicatedWrite {
+    return {
+      resource: isSet(object.resource) ? Resource.fromJSON(object.resource) : undefined,
+      writeId: isSet(object.writeId) ? BigInt(object.writeId) : isSet(object.write_id) ? BigInt(object.write_id) : 0n,
+    };
+  },
+
+  toJSON(message: ReplicatedWrite): unknown {
+    const obj: any = {};
+    if (message.resource !== undefined) {
+      obj.resource = Resource.toJSON(message.resource);
+    }
+    if (message.writeId !== 0n) {
+      obj.writeId = message.writeId.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ReplicatedWrite>, I>>(base?: I): ReplicatedWrite {
+    return ReplicatedWrite.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReplicatedWrite>, I>>(object: I): ReplicatedWrite {
+    const message = createBaseReplicatedWrite();
+    message.resource = (object.resource !== undefined && object.resource !== null)
+      ? Resource.fromPartial(object.resource)
+      : undefined;
+    message.writeId = (object.writeId !== undefined && object.writeId !== null) ? BigInt(object.writeId) : 0n;
     return message;
   },
 };
@@ -2265,7 +2494,7 @@ export const GetValidWriteIdsResponse: MessageFns<GetValidWriteIdsResponse> = {
 };
 
 function createBaseAllocateTableWriteIdsRequest(): AllocateTableWriteIdsRequest {
-  return { txnIds: [], database: "", table: "", reallocate: false };
+  return { txnIds: [], database: "", table: "", reallocate: false, replicated: undefined };
 }
 
 export const AllocateTableWriteIdsRequest: MessageFns<AllocateTableWriteIdsRequest> = {
@@ -2288,6 +2517,9 @@ export const AllocateTableWriteIdsRequest: MessageFns<AllocateTableWriteIdsReque
     }
     if (message.reallocate !== false) {
       writer.uint32(32).bool(message.reallocate);
+    }
+    if (message.replicated !== undefined) {
+      ReplicatedWriteIds.encode(message.replicated, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -2347,6 +2579,14 @@ export const AllocateTableWriteIdsRequest: MessageFns<AllocateTableWriteIdsReque
             message.reallocate = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.replicated = ReplicatedWriteIds.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2369,6 +2609,7 @@ export const AllocateTableWriteIdsRequest: MessageFns<AllocateTableWriteIdsReque
       database: isSet(object.database) ? globalThis.String(object.database) : "",
       table: isSet(object.table) ? globalThis.String(object.table) : "",
       reallocate: isSet(object.reallocate) ? globalThis.Boolean(object.reallocate) : false,
+      replicated: isSet(object.replicated) ? ReplicatedWriteIds.fromJSON(object.replicated) : undefined,
     };
   },
 
@@ -2386,6 +2627,9 @@ export const AllocateTableWriteIdsRequest: MessageFns<AllocateTableWriteIdsReque
     if (message.reallocate !== false) {
       obj.reallocate = message.reallocate;
     }
+    if (message.replicated !== undefined) {
+      obj.replicated = ReplicatedWriteIds.toJSON(message.replicated);
+    }
     return obj;
   },
 
@@ -2398,6 +2642,94 @@ export const AllocateTableWriteIdsRequest: MessageFns<AllocateTableWriteIdsReque
     message.database = object.database ?? "";
     message.table = object.table ?? "";
     message.reallocate = object.reallocate ?? false;
+    message.replicated = (object.replicated !== undefined && object.replicated !== null)
+      ? ReplicatedWriteIds.fromPartial(object.replicated)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseReplicatedWriteIds(): ReplicatedWriteIds {
+  return { policy: "", source: [] };
+}
+
+export const ReplicatedWriteIds: MessageFns<ReplicatedWriteIds> = {
+  encode(message: ReplicatedWriteIds, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.policy !== "") {
+      writer.uint32(10).string(message.policy);
+    }
+    for (const v of message.source) {
+      TxnToWriteId.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplicatedWriteIds {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplicatedWriteIds();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.policy = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.source.push(TxnToWriteId.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ReplicatedWriteIds {
+    return {
+      policy: isSet(object.policy) ? globalThis.String(object.policy) : "",
+      source: globalThis.Array.isArray(object?.source) ? object.source.map((e: any) => TxnToWriteId.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: ReplicatedWriteIds): unknown {
+    const obj: any = {};
+    if (message.policy !== "") {
+      obj.policy = message.policy;
+    }
+    if (message.source?.length) {
+      obj.source = message.source.map((e) => TxnToWriteId.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ReplicatedWriteIds>, I>>(base?: I): ReplicatedWriteIds {
+    return ReplicatedWriteIds.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReplicatedWriteIds>, I>>(object: I): ReplicatedWriteIds {
+    const message = createBaseReplicatedWriteIds();
+    message.policy = object.policy ?? "";
+    message.source = object.source?.map((e) => TxnToWriteId.fromPartial(e)) || [];
     return message;
   },
 };
