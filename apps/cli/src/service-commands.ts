@@ -71,6 +71,7 @@ export function addServiceCommands(program: Command, io: CliIo): void {
     .option('--ticket-key <file>', 'signs tickets; services with the same key redeem each other’s')
     .option('--ticket-minutes <n>', 'how long tickets keep their snapshot', '10')
     .option('--stream-memory <mib>', 'what open streams may hold together; default: a quarter of the memory')
+    .option('--compactions <n>', 'compactions written here at once for `skep compactor --data`; 0: none', '2')
     .option('--max-held <n>', 'snapshots, and transactions of clients, that are kept at once (each)', '1000')
     .option('--config <file>', 'parameters from a hive-site.xml or core-site.xml (proxy users); may be repeated', list)
     .option('--metrics <address>', 'serve Prometheus figures on HOST:PORT/metrics')

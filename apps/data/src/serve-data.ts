@@ -24,6 +24,8 @@ export interface ServeDataOptions {
   readonly advertise?: readonly string[];
   /** Snapshots, and transactions of clients, that are kept at once. Default 1,000 each. */
   readonly maxHeld?: number;
+  /** Compactions that are written here at once for compactors elsewhere; 0: none, those actions are not offered. Default 2. */
+  readonly compactions?: number;
   /** What streams of DoGet may hold together, about. Default: a quarter of the memory there is, at least 1 GiB. */
   readonly streamBytes?: number;
   readonly log: Logger;
@@ -41,6 +43,8 @@ export interface RunningData {
 const TICKET_MS = 600_000;
 const MAX_HELD = 1000;
 const KEY_BYTES = 32;
+/** One thread does it all. */
+const COMPACTIONS = 2;
 const LEAST_STREAM_BYTES = 1 << 30;
 /** A batch of a client is a message: clients of Flight expect no limit, but one there has to be. */
 const MAX_MESSAGE_BYTES = 512 << 20;
@@ -67,11 +71,12 @@ export async function serveData(options: ServeDataOptions): Promise<RunningData>
     log,
   });
   const clock = options.serve.clock ?? services.clock;
-  const compactions = new ServedCompactions({ services, conf, clock, log });
+  const { compactions: atOnce = COMPACTIONS } = options;
+  const compactions = new ServedCompactions({ services, conf, clock, log, atOnce: Math.max(1, atOnce) });
   const totals = flightTotals();
   const binding = flightBinding({
     source,
-    actions: compactionActions((caller) => compactions.filesFor(caller), clock),
+    actions: atOnce === 0 ? [] : compactionActions((caller) => compactions.filesFor(caller), clock),
     ticketKey: options.ticketKey ?? randomBytes(KEY_BYTES),
     locations: options.advertise ?? [],
     tokens,

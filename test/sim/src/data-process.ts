@@ -23,7 +23,7 @@ export interface RunningData {
 export function dataService(process: SimProcess, services: SimServices, fs: FileSystem, log: Logger): RunningData {
   const { clock } = process;
   const conf = new Configuration();
-  const served = new ServedCompactions({ services: { ...services, fs }, conf, clock, log });
+  const served = new ServedCompactions({ services: { ...services, fs }, conf, clock, log, atOnce: 2 });
   return { process, actions: compactionActions((caller) => served.filesFor(caller), clock) };
 }
 

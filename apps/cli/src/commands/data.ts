@@ -26,6 +26,7 @@ export interface DataFlags extends ClientFlags, ServeFlags, LogFlags {
   readonly ticketKey?: string;
   readonly ticketMinutes: string;
   readonly maxHeld: string;
+  readonly compactions: string;
   readonly streamMemory?: string;
   readonly metrics?: string;
   readonly config?: readonly string[];
@@ -46,6 +47,7 @@ export async function runData(io: CliIo, flags: DataFlags): Promise<void> {
   const env = withUser(io.env, flags.user);
   const logger = serviceLogger(io, 'data', flags);
   const ticketMs = countOf('--ticket-minutes', flags.ticketMinutes, 1) * MINUTE_MS;
+  const compactions = countOf('--compactions', flags.compactions, 0);
   const maxHeld = countOf('--max-held', flags.maxHeld, 1, MOST_HELD);
   const streamBytes =
     flags.streamMemory === undefined ? undefined : countOf('--stream-memory', flags.streamMemory, 16, MOST_MIB) * MIB;
@@ -61,6 +63,7 @@ export async function runData(io: CliIo, flags: DataFlags): Promise<void> {
       serve: { ...serveOptions(flags, conf.entries()), onCall: callLogger(logger, metrics) },
       ticketMs,
       maxHeld,
+      compactions,
       ...(streamBytes === undefined ? {} : { streamBytes }),
       advertise,
       ...(key === undefined ? {} : { ticketKey: key }),

@@ -24,16 +24,10 @@ afterEach(() => w.close());
 /** A data service without its network. */
 function serving(options: { fs?: FileSystem; atOnce?: number; user?: string; clock?: Clock } = {}) {
   const { catalog, compactions, txns } = w;
-  const { fs = w.fs, atOnce, user = '', clock = systemClock } = options;
+  const { fs = w.fs, atOnce = 2, user = '', clock = systemClock } = options;
   const services = { catalog, compactions, txns, fs };
   const log = createLogger({ level: 'info', now: () => 0, write: (line) => lines.push(line) });
-  const served = new ServedCompactions({
-    services,
-    conf: new Configuration(),
-    clock,
-    log,
-    ...(atOnce === undefined ? {} : { atOnce }),
-  });
+  const served = new ServedCompactions({ services, conf: new Configuration(), clock, log, atOnce });
   const actions = compactionActions((caller) => served.filesFor(caller), clock);
   const act: Act = (type, body, { signal = new AbortController().signal } = {}) => {
     const action = actions.find((one) => one.type === type);

@@ -22,8 +22,8 @@ export interface ServedCompactionsOptions {
   readonly conf: Configuration;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Written at once; others wait in order. Default 2: one thread does it all. */
-  readonly atOnce?: number;
+  /** Written at once; others wait in order. */
+  readonly atOnce: number;
 }
 
 interface Running {
@@ -38,7 +38,6 @@ interface Done {
   readonly untilMs: number;
 }
 
-const AT_ONCE = 2;
 /** How long an answer that may have got lost is kept, and how many. */
 const KEEP_MS = 600_000;
 const MOST_KEPT = 1000;
@@ -55,7 +54,7 @@ export class ServedCompactions {
 
   constructor(private readonly options: ServedCompactionsOptions) {
     this.check = new CompactionCheck(options.services, options.conf);
-    this.places = new WorkPlaces(options.atOnce ?? AT_ONCE);
+    this.places = new WorkPlaces(options.atOnce);
   }
 
   /** The files as that caller may have them worked on. Nothing ends with a call but by its signal. */
