@@ -12,7 +12,7 @@ import { main } from './main.js';
 import { version } from './version.js';
 
 /** A session that answers each statement with its own text, and fails or waits on request. */
-function fakeIo() {
+function fakeIo(settings: Readonly<Record<string, string>> = {}) {
   const seen: string[] = [];
   const opened: HomeOptions[] = [];
   const out = new PassThrough();
@@ -28,7 +28,7 @@ function fakeIo() {
   const home: CliHome = {
     newSession: () => ({
       currentDatabase: 'default',
-      conf: { get: () => undefined },
+      conf: { get: (name: string) => settings[name] },
       close: async () => {},
       async execute(text: string, signal?: AbortSignal): Promise<StatementResult> {
         seen.push(text);
@@ -74,6 +74,15 @@ describe('skep', () => {
     expect(seen).toEqual(['select 1', 'note', 'set x = y', "select 'a;b'"]);
     expect(texts.out).toBe("select 1\nselect 'a;b'\n");
     expect(texts.err).toBe('noted\n');
+  });
+
+  it.each([
+    ['true', ['select 1', 'fail', 'select 2']],
+    ['false', ['select 1', 'fail']],
+  ])('goes on after an error with hive.cli.errors.ignore=%s', async (value, statements) => {
+    const { io, seen } = fakeIo({ 'hive.cli.errors.ignore': value });
+    expect(await main(['-e', 'select 1; fail; select 2'], io)).toBe(1);
+    expect(seen).toEqual(statements);
   });
 
   it('stops at the first error, or goes on with --force, and ends with 1', async () => {
