@@ -42,8 +42,8 @@ export class Processes {
     return new Processes(bundle, env);
   }
 
-  private spawn(args: readonly string[], env: Readonly<Record<string, string>>) {
-    const options = { env: { PATH: process.env.PATH, GRPC_VERBOSITY: 'NONE', ...QUICK, ...this.env, ...env } };
+  private spawn(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string) {
+    const options = { cwd, env: { PATH: process.env.PATH, GRPC_VERBOSITY: 'NONE', ...QUICK, ...this.env, ...env } };
     const child = spawn(process.execPath, [this.bundle, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     this.children.add(child);
     const text = { out: '', err: '' };
@@ -63,13 +63,13 @@ export class Processes {
   }
 
   /** Runs to its end. */
-  async run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
-    return await this.spawn(args, env).finished;
+  async run(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): Promise<Finished> {
+    return await this.spawn(args, env, cwd).finished;
   }
 
   /** Starts, and waits for its ready line. */
-  async start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Running> {
-    const { child, text, finished } = this.spawn(args, env);
+  async start(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): Promise<Running> {
+    const { child, text, finished } = this.spawn(args, env, cwd);
     const ready = until(() => /ready.*\n/.test(text().out), `skep ${args.join(' ')} to be ready`);
     const early = finished.then(({ code, err }) => {
       throw new Error(`skep ${args.join(' ')} ended with ${code}: ${err}`);
