@@ -413,3 +413,14 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     why: 'a bucket with its delete events is one split',
   },
 ];
+
+/** Workers of one pool. */
+export const poolThreads = (pool: string): Parameter => ({
+  name: `hive.compactor.worker.${pool}.threads`,
+  type: 'int',
+  default: '0',
+  min: 0,
+  doc: `Workers of the pool ${pool}, which carry out its requests only.`,
+  effect: 'yes',
+  inMetastoreConf: true,
+});
