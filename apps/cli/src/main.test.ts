@@ -201,6 +201,12 @@ describe('skep config', () => {
         name,
       ).toBe(true);
     }
+    const misspelt = fakeIo();
+    expect(await main(['config', 'hive.txn.timeot'], misspelt.io)).toBe(1);
+    expect(misspelt.texts.err).toContain("no parameter 'hive.txn.timeot'; perhaps hive.txn.timeout");
+    const pool = fakeIo();
+    expect(await main(['config', 'hive.compactor.worker.big.threads'], pool.io)).toBe(0);
+    expect(pool.texts.out).toContain('Workers of the pool big');
     const old = fakeIo();
     expect(await main(['config', 'hive.compactor.history.retention.attempted'], old.io)).toBe(0);
     expect(old.texts.out.split('\n').map((line) => line.trim())).toEqual(

@@ -109,7 +109,12 @@ describe('Configuration', () => {
       expect.stringMatching(/^hive.compactor.check.interval belongs to the metastore and is 60s there: /),
     ]);
     expect(session.set('metastore.txn.timeout', '5s')[0]).toContain('belongs to the metastore and is 300s there');
-    expect(session.set('hive.compactor.worker.big.threads', '5').at(-1)).toContain('belongs to the metastore: ');
+    expect(session.set('hive.compactor.worker.big.threads', '5')).toEqual([
+      expect.stringMatching(/^hive.compactor.worker.big.threads belongs to the metastore and is 0 there: /),
+    ]);
+    expect(() => session.set('hive.compactor.worker.big.threads', 'many')).toThrow(/INT type value/);
+    expect(served.set('metastore.compactor.worker.big.threads', '5')).toEqual([]);
+    expect(served.entries()).toContainEqual(['hive.compactor.worker.big.threads', '5']);
     expect(session.set('hive.compactor.wait.timeout', '5s')).toEqual([]);
     for (const name of SERVER_PARAMETERS) expect(findParameter(name)?.parameter.effect, name).toBe('yes');
   });

@@ -34,14 +34,33 @@ function describe(name: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Names that have the last word of the one asked for. */
+/** The names that are most like the one asked for: a few letters apart, else with its last word. */
 function suggestion(name: string): string {
-  const word = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-  const like = allParameters().filter((p) => word.length > 2 && p.name.toLowerCase().includes(word));
-  return like.length === 0
-    ? ''
-    : `; perhaps ${like
-        .slice(0, 5)
-        .map((p) => p.name)
-        .join(', ')}`;
+  const wanted = name.toLowerCase();
+  const word = wanted.slice(wanted.lastIndexOf('.') + 1);
+  const names = allParameters().flatMap((parameter) => [parameter.name, ...otherNames(parameter)]);
+  const near = names
+    .map((known) => ({ known, letters: distance(wanted, known.toLowerCase()) }))
+    .filter(({ letters }) => letters <= MOST_LETTERS)
+    .sort((a, b) => a.letters - b.letters);
+  const like = near.length > 0 ? near.map(({ known }) => known) : names.filter((known) => hasWord(known, word));
+  return like.length === 0 ? '' : `; perhaps ${like.slice(0, MOST_SUGGESTED).join(', ')}`;
+}
+
+const MOST_SUGGESTED = 5;
+const MOST_LETTERS = 3;
+
+const hasWord = (name: string, word: string): boolean => word.length > 2 && name.toLowerCase().includes(word);
+
+/** Letters to be changed, added or left out to come from one word to the other (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length];
 }
