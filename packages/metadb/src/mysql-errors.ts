@@ -61,6 +61,15 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** Another transaction was in the way: run again, it may go through. A duplicate key is seen by the second run. */
+/** Whether what the server says of an error is one of these, in the form of Hive's DatabaseProduct (hive.txn.retryable.sqlex.regex). */
+export function hasMessage(error: unknown, patterns: readonly RegExp[]): boolean {
+  if (patterns.length === 0 || !isFailure(error)) return false;
+  const { message, errno } = error;
+  const state = 'sqlState' in error ? String(error.sqlState) : '';
+  const text = `${message} (SQLState=${state}, ErrorCode=${errno ?? 0})`;
+  return patterns.some((pattern) => pattern.test(text));
+}
+
 export function isRetryable(error: unknown): boolean {
   return isFailure(error) && [1205, 1213, 1020, 1412].includes(error.errno ?? 0);
 }
@@ -84,7 +93,9 @@ export function fromMysql(path: string, error: unknown): unknown {
   if (known !== undefined)
     return new DatabaseError(known[0], path, `${known[1]} (${code}: ${message})`, { cause: error });
   if (code === 'HANDSHAKE_SSL_ERROR') {
-    return new DatabaseError('DATABASE_TLS', path, `its certificate is refused here: ${message}`, { cause: error });
+    // 80DC…:error:0A000410:SSL routines:ssl3_read_bytes:sslv3 alert handshake failure:FILE:LINE:…
+    const [, reason = message] = /error:\w+:SSL routines:[^:]*:([^:]+)/.exec(message) ?? [];
+    return new DatabaseError('DATABASE_TLS', path, `no TLS with it: ${reason}`, { cause: error });
   }
   if (code === 'HANDSHAKE_NO_SSL_SUPPORT') {
     return new DatabaseError('DATABASE_TLS', path, 'it speaks no TLS (ssl, sslCa)', { cause: error });
