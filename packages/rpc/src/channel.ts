@@ -7,6 +7,7 @@ import { UnreachableError } from './errors.js';
 import { HEALTH_SERVING, healthCheck } from './health-check.js';
 import type { ConnectOptions } from './options.js';
 import { type Failure, fromStatus, STATUS_DETAILS } from './status.js';
+import { unaryCall } from './unary-call.js';
 
 export type Outcome = { readonly response: unknown } | { readonly failure: Failure };
 
@@ -187,26 +188,17 @@ export class Channel {
     const metadata = metadataOf(opened, headers);
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const call = client.makeUnaryRequest(
-        method.path,
-        method.requestSerialize as (value: unknown) => Buffer,
-        method.responseDeserialize,
-        request,
-        metadata,
-        { deadline },
-        (error, response) => {
-          signal?.removeEventListener('abort', cancel);
-          if (error === null || (failures !== undefined && !failures.includes(error.code))) resolve({ response });
-          else if (signal?.aborted) reject(signal.reason);
-          else resolve({ failure: this.failureOf(error) });
-        },
-      );
-      const cancel = () => call.cancel();
+      const cancel = unaryCall(client.getChannel(), method, request, metadata, deadline, (status, response) => {
+        signal?.removeEventListener('abort', cancel);
+        if (status.code === 0 || (failures !== undefined && !failures.includes(status.code))) resolve({ response });
+        else if (signal?.aborted) reject(signal.reason);
+        else resolve({ failure: this.failureOf(status) });
+      });
       signal?.addEventListener('abort', cancel, { once: true });
     });
   }
 
-  private failureOf(error: Grpc.ServiceError): Failure {
+  private failureOf(error: Grpc.StatusObject): Failure {
     const [details] = error.metadata?.get(STATUS_DETAILS) ?? [];
     const bytes = details instanceof Uint8Array ? details : undefined;
     if (bytes === undefined && error.details.startsWith(NO_CONNECTION)) {
