@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openOrc } from '@skep/orc';
 import { LockType } from '@skep/rpc';
 import type { Session } from '@skep/sql';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -152,4 +153,26 @@ it('what belongs to the metastore says so', async () => {
     expect.stringContaining('has no effect in skep'),
   ]);
   expect((await session.execute('select * from (select 1 as a) s')).columns?.map(({ name }) => name)).toEqual(['s.a']);
+});
+
+it('hive.exec.orc.default.compress: of new ORC files whose table says nothing of it', async () => {
+  const says = "stored as orc tblproperties ('transactional'='true', 'orc.compress'='NONE')";
+  await run(session, `create table t (a int) ${acid}`, `create table u (a int) ${says}`);
+  await run(session, 'insert into t values (1)', 'set hive.exec.orc.default.compress=SNAPPY');
+  await run(session, 'insert into t values (2)', 'insert into u values (3)');
+  const compressions = async (table: string): Promise<string[]> => {
+    const { fs } = home.services;
+    const found: string[] = [];
+    const folders = await fs.list(`file:${home.warehouse}/${table}`);
+    for (const folder of folders.map((entry) => entry.path).sort()) {
+      for (const { path, name } of await fs.list(folder)) {
+        if (name.startsWith('bucket_')) found.push((await openOrc(await fs.open(path), { path })).tail.compression);
+      }
+    }
+    return found;
+  };
+  expect(await compressions('t')).toEqual(['zlib', 'snappy']);
+  expect(await compressions('u')).toEqual(['none']);
+  await run(session, 'set hive.exec.orc.default.compress=brotli');
+  await expect(run(session, 'insert into t values (4)')).rejects.toThrow(/brotli/);
 });

@@ -10,6 +10,8 @@ type Brief = readonly [
   hiveDefault?: string,
 ];
 
+const STRICT = 'no statement is refused for what it might cost';
+
 /** What scripts set for a session. */
 const BRIEF: readonly Brief[] = [
   ['hive.exec.dynamic.partition', 'boolean', 'true', 'yes', 'Whether INSERT may leave partition values to the query.'],
@@ -26,7 +28,7 @@ const BRIEF: readonly Brief[] = [
   ['hive.enforce.sorting', 'boolean', 'true', 'fixed', 'Inserts keep to SORTED BY.', 'as in Hive since 2.0'],
   ['hive.execution.engine', 'string', 'tez', 'accepted', 'What runs queries in Hive: mr, tez or spark.'],
   ['hive.execution.mode', 'string', 'container', 'accepted', 'Where Tez runs tasks.'],
-  ['hive.mapred.mode', 'string', 'nonstrict', 'accepted', 'Older form of hive.strict.checks.*.'],
+  ['hive.mapred.mode', 'string', 'nonstrict', 'fixed', 'Older form of hive.strict.checks.*.', STRICT],
   ['hive.exec.parallel', 'boolean', 'false', 'accepted', 'Runs stages of a query side by side.'],
   ['hive.exec.parallel.thread.number', 'int', '8', 'accepted', 'How many stages run side by side.'],
   ['hive.exec.reducers.bytes.per.reducer', 'long', '256000000', 'accepted', 'Input of one reducer.'],
@@ -38,7 +40,13 @@ const BRIEF: readonly Brief[] = [
   ['hive.exec.scratchdir', 'string', '/tmp/hive', 'accepted', 'Folder for temporary files.'],
   ['hive.exec.stagingdir', 'string', '.hive-staging', 'accepted', 'Folder for results before they are moved.'],
   ['hive.exec.drop.ignorenonexistent', 'boolean', 'true', 'yes', 'DROP of what is not there is no error.'],
-  ['hive.exec.orc.default.compress', 'string', 'ZLIB', 'accepted', 'Compression of new ORC files.'],
+  [
+    'hive.exec.orc.default.compress',
+    'string',
+    'ZLIB',
+    'yes',
+    'Compression of new ORC files, unless orc.compress says it.',
+  ],
   ['hive.exec.orc.split.strategy', 'string', 'HYBRID', 'accepted', 'How ORC files are split.'],
   ['hive.exec.schema.evolution', 'boolean', 'true', 'accepted', 'Reads files of an older schema.'],
   ['hive.auto.convert.join', 'boolean', 'true', 'accepted', 'Joins with small tables in memory.'],
@@ -85,9 +93,9 @@ const BRIEF: readonly Brief[] = [
   ['hive.tez.container.size', 'int', '-1', 'accepted', 'Memory of a Tez task.'],
   ['hive.tez.java.opts', 'string', '', 'accepted', 'Options of the Java machine of a Tez task.'],
   ['hive.server2.enable.doAs', 'boolean', 'true', 'accepted', 'Runs statements as the connected user.'],
-  ['hive.strict.checks.cartesian.product', 'boolean', 'false', 'accepted', 'Refuses cross joins.'],
-  ['hive.strict.checks.orderby.no.limit', 'boolean', 'false', 'accepted', 'Refuses ORDER BY without LIMIT.'],
-  ['hive.strict.checks.no.partition.filter', 'boolean', 'false', 'accepted', 'Refuses scans of all partitions.'],
+  ['hive.strict.checks.cartesian.product', 'boolean', 'false', 'fixed', 'Refuses cross joins.', STRICT],
+  ['hive.strict.checks.orderby.no.limit', 'boolean', 'false', 'fixed', 'Refuses ORDER BY without LIMIT.', STRICT],
+  ['hive.strict.checks.no.partition.filter', 'boolean', 'false', 'fixed', 'Refuses scans of all partitions.', STRICT],
   ['hive.strict.checks.type.safety', 'boolean', 'true', 'yes', 'Refuses comparisons that lose digits.'],
   ['hive.strict.checks.bucketing', 'boolean', 'true', 'accepted', 'Refuses LOAD DATA into buckets.'],
   ['hive.default.fileformat', 'string', 'TextFile', 'yes', 'Format of new tables without STORED AS.'],
@@ -100,7 +108,14 @@ const BRIEF: readonly Brief[] = [
     'Partition of NULL.',
     'files of Hive would not be found under another name',
   ],
-  ['hive.support.quoted.identifiers', 'string', 'column', 'accepted', 'What backquotes may hold.'],
+  [
+    'hive.support.quoted.identifiers',
+    'string',
+    'column',
+    'fixed',
+    'What backquotes may hold.',
+    'names in backquotes may have any letters',
+  ],
   ['hive.variable.substitute', 'boolean', 'true', 'yes', 'Replaces variables in statements.'],
   ['hive.variable.substitute.depth', 'int', '40', 'yes', 'How deep variables may be nested.'],
   ['hive.cli.print.header', 'boolean', 'false', 'yes', 'Prints column names above results.'],
@@ -155,7 +170,14 @@ const BRIEF: readonly Brief[] = [
     'Refuses column types that cannot hold what was written.',
     'what was written could not be read',
   ],
-  ['hive.security.authorization.enabled', 'boolean', 'false', 'accepted', 'Checks privileges.'],
+  [
+    'hive.security.authorization.enabled',
+    'boolean',
+    'false',
+    'fixed',
+    'Checks privileges.',
+    'skep checks none: who may call the metastore and reach the files may read and write',
+  ],
   ['hive.exec.pre.hooks', 'string', '', 'none', 'Java classes run before a statement.', 'skep runs no Java classes'],
   ['hive.exec.post.hooks', 'string', '', 'none', 'Java classes run after a statement.', 'skep runs no Java classes'],
   ['hive.aux.jars.path', 'string', '', 'none', 'Java archives with user code.', 'skep runs no Java classes'],

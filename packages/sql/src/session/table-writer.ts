@@ -202,7 +202,9 @@ export class TableWriter {
     if (name !== '' && partition === undefined) this.newLocations.push(location);
     const layout = layoutOf(table, partition?.sd ?? table.sd);
     const baseDeltaRatio = this.context.conf.getInt('hive.exec.orc.base.delta.ratio');
-    const orc = { tableProperties: table.parameters, baseDeltaRatio };
+    const compress = 'hive.exec.orc.default.compress';
+    const asked = this.context.conf.isSet(compress) ? { 'orc.compress': this.context.conf.get(compress) ?? '' } : {};
+    const orc = { tableProperties: { ...asked, ...table.parameters }, baseDeltaRatio };
     const overwrite = kind === 'overwrite';
     if (this.writeId === undefined) {
       const staging = stagingFolder(location, this.transaction.txnId, statementId);
