@@ -203,8 +203,9 @@ export class TableWriter {
     const layout = layoutOf(table, partition?.sd ?? table.sd);
     const baseDeltaRatio = this.context.conf.getInt('hive.exec.orc.base.delta.ratio');
     const compress = 'hive.exec.orc.default.compress';
-    const asked = this.context.conf.isSet(compress) ? { 'orc.compress': this.context.conf.get(compress) ?? '' } : {};
-    const orc = { tableProperties: { ...asked, ...table.parameters }, baseDeltaRatio };
+    const asked = this.context.conf.isSet(compress) ? this.context.conf.get(compress) : undefined;
+    const tableProperties = asked === undefined ? table.parameters : { 'orc.compress': asked, ...table.parameters };
+    const orc = { tableProperties, baseDeltaRatio };
     const overwrite = kind === 'overwrite';
     if (this.writeId === undefined) {
       const staging = stagingFolder(location, this.transaction.txnId, statementId);
