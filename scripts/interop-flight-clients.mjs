@@ -1,5 +1,5 @@
-// Flight clients that exist already, in Go (arrow-go) and with pyspark, and the examples of docs/flight.md, against a Flight service of ours with the tables that Hive
-// wrote (test/golden). Part of npm run test:interop; alone: node scripts/interop-flight-clients.mjs [go|documentation|pyspark …].
+// Flight clients that exist already, in Go (arrow-go), ADBC (Flight SQL) and with pyspark, and the examples of docs/flight.md, against a Flight service of ours with the tables that Hive
+// wrote (test/golden). Part of npm run test:interop; alone: node scripts/interop-flight-clients.mjs [go|adbc|documentation|pyspark …].
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,6 +25,7 @@ const CLIENTS = {
     });
     return [client];
   },
+  adbc: () => [PYTHON, join(ROOT, 'test/interop/flight/adbc.py')],
   documentation: () => [PYTHON, join(ROOT, 'test/interop/flight/docs.py')],
   pyspark: () => [PYTHON, join(ROOT, 'examples/flight-pyspark/check.py')],
 };

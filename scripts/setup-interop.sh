@@ -72,6 +72,11 @@ if ! "$root/.cache/venv/bin/python" -c 'import pyspark, pandas, pyarrow.flight' 
   "$root/.cache/venv/bin/pip" install --quiet --disable-pip-version-check pyspark pandas >&2
 fi
 
+if ! "$root/.cache/venv/bin/python" -c 'import adbc_driver_flightsql' 2>/dev/null; then
+  say "adding ADBC's Flight SQL driver to .cache/venv"
+  "$root/.cache/venv/bin/pip" install --quiet --disable-pip-version-check adbc-driver-flightsql adbc-driver-manager >&2
+fi
+
 go_minor=$(go env GOVERSION | sed -n 's/^go1\.\([0-9]*\).*/\1/p')
 if [ "${go_minor:-0}" -lt 21 ]; then say "Go 1.21 or later is needed, found $(go env GOVERSION): please install it"; exit 1; fi
 if [ ! -x "$root/.cache/go/bin/protoc-gen-go" ] || [ ! -x "$root/.cache/go/bin/protoc-gen-go-grpc" ]; then

@@ -9,6 +9,7 @@ import type { FigureSource } from '@skep/telemetry';
 import type { Logger } from '@skep/telemetry/log';
 import { ServedCompactions } from './compaction/served-compactions.js';
 import { dataFigures } from './figures.js';
+import { SqlStatements } from './sql-statements.js';
 import { TableSource } from './table-source.js';
 
 export interface ServeDataOptions {
@@ -73,9 +74,11 @@ export async function serveData(options: ServeDataOptions): Promise<RunningData>
   const clock = options.serve.clock ?? services.clock;
   const { compactions: atOnce = COMPACTIONS } = options;
   const compactions = new ServedCompactions({ services, conf, clock, log, atOnce: Math.max(1, atOnce) });
+  const sql = new SqlStatements({ services, conf, address: () => reachedAt ?? '', log });
   const totals = flightTotals();
   const binding = flightBinding({
     source,
+    sql,
     actions: atOnce === 0 ? [] : compactionActions((caller) => compactions.filesFor(caller), clock),
     ticketKey: options.ticketKey ?? randomBytes(KEY_BYTES),
     locations: options.advertise ?? [],
@@ -96,6 +99,7 @@ export async function serveData(options: ServeDataOptions): Promise<RunningData>
     async close(graceMs) {
       await server.close(graceMs);
       await compactions.close();
+      await sql.close();
       await source.close();
     },
   };

@@ -11,3 +11,4 @@ export { type FlightOptions, flightBinding } from './service/flight-service.js';
 export type { ServedAction } from './service/served-action.js';
 export { type FlightTotals, flightTotals, type StreamTotals } from './service/stream-totals.js';
 export { WorkPlaces } from './service/work-places.js';
+export type * from './sql/sql-source.js';

@@ -1,20 +1,30 @@
 import type { StructVector } from '@skep/orc';
 import type { RecordBatch } from 'apache-arrow';
-import { type IpcMessage, readIpc } from '../arrow/ipc.js';
+import { type IpcMessage, type IpcStream, readIpc } from '../arrow/ipc.js';
 import type { FlightData, PutResult } from '../gen/flight.js';
+import { unpackSql } from '../sql/any.js';
+import { type FlightSql, INGEST, updateResult } from '../sql/flight-sql.js';
 import { changeColumns, changesOf } from './changes.js';
 import type { Caller, DataSource, RowChanges, WriteReport, WriteRequest } from './data-source.js';
-import { parseWriteDescriptor } from './descriptor.js';
+import { parseWriteDescriptor, type WriteDescriptor } from './descriptor.js';
 import { BadRequestError } from './errors.js';
 import { givenOf, incomingColumns, incomingRows, missingColumns } from './incoming.js';
 import { jsonBytes } from './json.js';
 import type { StreamTotals } from './stream-totals.js';
 
+const NOTHING = new Uint8Array(0);
+
+export interface PutOptions {
+  readonly source: DataSource;
+  /** Fails where Flight SQL is not served. */
+  readonly sql: () => FlightSql;
+  readonly totals: StreamTotals;
+}
+
 /** Writes a client's rows: all, and says what was done, or none. */
 export async function* doPut(
-  source: DataSource,
+  { source, sql, totals }: PutOptions,
   requests: AsyncIterable<FlightData>,
-  totals: StreamTotals,
   caller: Caller,
 ): AsyncGenerator<PutResult> {
   const messages = requests[Symbol.asyncIterator]();
@@ -22,8 +32,25 @@ export async function* doPut(
   if (first.done === true || first.value.flightDescriptor === undefined) {
     throw new BadRequestError('the first message of a DoPut has the descriptor of where its rows go');
   }
-  const target = parseWriteDescriptor(first.value.flightDescriptor);
-  const { schema, batches } = await readIpc(ipcMessages(first.value, messages, totals));
+  const command = unpackSql(first.value.flightDescriptor.cmd);
+  if (command !== undefined && command.name !== INGEST) {
+    yield await sql().put(command, caller);
+    return;
+  }
+  const target = command === undefined ? parseWriteDescriptor(first.value.flightDescriptor) : undefined;
+  const stream = await readIpc(ipcMessages(first.value, messages, totals));
+  const into = target ?? (await sql().ingestTarget(command?.value ?? NOTHING, stream.schema, caller));
+  const { rows, report } = await writeRows(source, into, stream, totals, caller);
+  yield { appMetadata: target === undefined ? updateResult(BigInt(rows)) : jsonBytes({ rows, ...report }) };
+}
+
+async function writeRows(
+  source: DataSource,
+  target: WriteDescriptor,
+  { schema, batches }: IpcStream,
+  totals: StreamTotals,
+  caller: Caller,
+): Promise<{ readonly rows: number; readonly report: WriteReport }> {
   const shape = await source.table(target.database, target.table, caller);
   const request = {
     database: target.database,
@@ -63,7 +90,7 @@ export async function* doPut(
     };
     report = await source.append(full, target.mode === 'overwrite', converted(), caller);
   }
-  yield { appMetadata: jsonBytes({ rows, ...report }) };
+  return { rows, report };
 }
 
 async function* ipcMessages(

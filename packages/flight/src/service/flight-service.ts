@@ -19,6 +19,9 @@ import {
   type FlightInfo,
   FlightServiceService,
 } from '../gen/flight.js';
+import { unpackSql } from '../sql/any.js';
+import { FlightSql } from '../sql/flight-sql.js';
+import type { SqlSource } from '../sql/sql-source.js';
 import { actionTypes, doAction } from './actions.js';
 import { ROW_ID, ROW_ID_TYPE } from './changes.js';
 import type { Caller, DataSource, PlannedSplit, ReadPlan, TableShape } from './data-source.js';
@@ -38,6 +41,8 @@ import { WorkPlaces } from './work-places.js';
 
 export interface FlightOptions {
   readonly source: DataSource;
+  /** Serves Flight SQL too. */
+  readonly sql?: SqlSource;
   /** What is offered beside the actions of tables. */
   readonly actions?: readonly ServedAction[];
   /** Of tickets; services with the same key redeem each other's. */
@@ -73,12 +78,17 @@ class FlightService {
   private readonly places: WorkPlaces;
   private readonly totals: FlightTotals;
   private readonly memory: StreamMemory;
+  private readonly sql: FlightSql | undefined;
+  private readonly actions: readonly ServedAction[];
 
   constructor(private readonly options: FlightOptions) {
     this.signer = new TicketSigner(options.ticketKey);
     this.places = new WorkPlaces(options.workPlaces ?? 4);
     this.totals = options.totals ?? flightTotals();
     this.memory = new StreamMemory(options.streamBytes ?? 1 << 30);
+    const { source, sql } = options;
+    this.sql = sql && new FlightSql({ tables: source, sql, places: this.places, totals: this.totals.sent });
+    this.actions = [...(options.actions ?? []), ...(this.sql?.actions ?? [])];
   }
 
   readonly methods: Methods = {
@@ -87,6 +97,8 @@ class FlightService {
     getFlightInfo: (descriptor) => this.getFlightInfo(descriptor),
     pollFlightInfo: async (descriptor) => ({ info: await this.getFlightInfo(descriptor), progress: 1 }),
     getSchema: async (descriptor) => {
+      const command = unpackSql(descriptor.cmd);
+      if (command !== undefined) return { schema: asBuffer(this.sqlOf().schema(command, callerOf(currentCall()))) };
       const request = parseReadDescriptor(descriptor);
       const shape = await this.options.source.table(request.database, request.table, callerOf(currentCall()));
       return { schema: asBuffer(encapsulatedSchema(readOf(request, shape).schema)) };
@@ -94,17 +106,19 @@ class FlightService {
     doGet: ({ ticket }) => this.totals.sent.during(this.doGet(ticket)),
     doPut: (requests) => {
       const { received } = this.totals;
-      return received.during(doPut(this.options.source, requests, received, callerOf(currentCall())));
+      const caller = callerOf(currentCall());
+      const options = { source: this.options.source, sql: () => this.sqlOf(), totals: received };
+      return received.during(doPut(options, requests, caller));
     },
     // biome-ignore lint/correctness/useYield: the contract wants a stream, this one only fails
     doExchange: async function* refuse() {
       throw new NotOfferedError('DoExchange is not offered: rows are read with DoGet and written with DoPut');
     },
     doAction: async function* act(this: FlightService, action: Parameters<Methods['doAction']>[0]) {
-      yield* doAction(this.options.source, this.options.actions ?? [], action, callerOf(currentCall()));
+      yield* doAction(this.options.source, this.actions, action, callerOf(currentCall()));
     }.bind(this),
     listActions: async function* list(this: FlightService) {
-      yield* actionTypes(this.options.actions ?? []);
+      yield* actionTypes(this.actions);
     }.bind(this),
   };
 
@@ -139,6 +153,8 @@ class FlightService {
 
   private async getFlightInfo(descriptor: FlightDescriptor): Promise<FlightInfo> {
     const caller = callerOf(currentCall());
+    const command = unpackSql(descriptor.cmd);
+    if (command !== undefined) return await this.sqlOf().info(command, descriptor, caller);
     const request = parseReadDescriptor(descriptor);
     const { source } = this.options;
     const { database, table, snapshot } = request;
@@ -167,6 +183,11 @@ class FlightService {
 
   private async *doGet(bytes: Buffer): AsyncGenerator<FlightData> {
     const caller = callerOf(currentCall());
+    const command = unpackSql(bytes);
+    if (command !== undefined) {
+      yield* this.sqlOf().get(command, caller);
+      return;
+    }
     const ticket = this.signer.open(bytes);
     this.mayRedeem(ticket, caller);
     const { columns, rowIds, handle, txnId, timestamps, bytes: fileBytes } = ticket;
@@ -188,6 +209,11 @@ class FlightService {
     } finally {
       leave();
     }
+  }
+
+  private sqlOf(): FlightSql {
+    if (this.sql !== undefined) return this.sql;
+    throw new NotOfferedError('Flight SQL is not offered here: descriptors are those of docs/flight.md');
   }
 
   private mayRedeem({ user, expiresMs, database, table }: SplitTicket, caller: Caller): void {
