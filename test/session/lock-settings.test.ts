@@ -47,6 +47,16 @@ describe('lock settings of a session', () => {
     );
   });
 
+  it('hive.txn.manager.dump.lock.state.on.acquire.timeout: the error of a wait lists all locks', async () => {
+    await hold(LockType.LOCK_TYPE_EXCLUSIVE);
+    const other = await hold(LockType.LOCK_TYPE_SHARED_READ, 'plain');
+    await expect(rows(session, 'select * from t')).rejects.not.toThrow(/all locks/);
+    await run(session, 'set hive.txn.manager.dump.lock.state.on.acquire.timeout=true');
+    await expect(rows(session, 'select * from t')).rejects.toThrow(
+      new RegExp(`; all locks: .*SHARED_READ ACQUIRED on default\\.plain of txnid:${other} \\(bob@web\\)`),
+    );
+  });
+
   it.each(['hive.txn.xlock.iow', 'hive.txn.xlock.write'])('%s=false: it does not wait', async (name) => {
     await hold(LockType.LOCK_TYPE_EXCLUSIVE);
     await run(session, `set ${name}=false`);

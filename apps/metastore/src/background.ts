@@ -5,7 +5,7 @@ import type { FigureSource } from '@skep/telemetry';
 import { startAlarms } from './alarms.js';
 import { startHousekeeping } from './housekeeping.js';
 import { Lease } from './lease.js';
-import { workerPools } from './service-conf.js';
+import { isLeader, workerPools } from './service-conf.js';
 
 export interface BackgroundOptions {
   /** False: nothing runs by itself, what the returned compactor is told to do aside. */
@@ -37,15 +37,17 @@ export function startBackground(context: BackgroundContext): Background {
   const { clock, host, agentInfo, log } = services;
   const lease = (name: string) => new Lease({ db, clock, name, host, agentInfo, isAlive, log });
   const leases = { Initiator: lease('Initiator'), Cleaner: lease('Cleaner'), HouseKeeper: lease('HouseKeeper') };
+  const leads = isLeader(conf, host);
+  if (loops && !leads) log.info({ host }, 'housekeeping, Initiator and Cleaner are for another host');
   const compactor = startCompactor(services, {
     background: loops,
     workers: context.workers,
     pools: context.pools === true ? workerPools(conf) : {},
-    initiator: conf.getBoolean('hive.compactor.initiator.on'),
-    cleaner: conf.getBoolean('hive.compactor.cleaner.on'),
+    initiator: leads && conf.getBoolean('hive.compactor.initiator.on'),
+    cleaner: leads && conf.getBoolean('hive.compactor.cleaner.on'),
     mayRun: (role) => leases[role].hold(),
   });
-  const keepsHouse = loops && conf.getBoolean('metastore.housekeeping.threads.on');
+  const keepsHouse = loops && leads && conf.getBoolean('metastore.housekeeping.threads.on');
   const stopHousekeeping = keepsHouse
     ? startHousekeeping({ services, conf, mayRun: () => leases.HouseKeeper.hold() })
     : async () => {};

@@ -23,7 +23,14 @@ import { figuresOf } from './figures.js';
 import { leaseMigrations } from './lease.js';
 import { loggedLocks } from './lock-log.js';
 import { closeAll, connectSome } from './remote-services.js';
-import { compactorConf, deltaCountOptions, historyRetention, serverParameters, txnConf } from './service-conf.js';
+import {
+  compactorConf,
+  deltaCountOptions,
+  historyRetention,
+  retryableMessages,
+  serverParameters,
+  txnConf,
+} from './service-conf.js';
 import { SERVICE_NAMES, type ServiceAddresses, type ServiceName } from './service-names.js';
 import type { MetastoreServices } from './services.js';
 import { loggedTxns } from './txn-log.js';
@@ -89,7 +96,8 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
       `${missing.join(', ')}: not served here (--services), so its address is needed: ${flags}`,
     );
   }
-  const db = await openDatabase({ url: options.dbUrl, clock, migrations: migrationsOf(hosted, options) });
+  const migrations = migrationsOf(hosted, options);
+  const db = await openDatabase({ url: options.dbUrl, clock, migrations, retryable: retryableMessages(conf) });
   const isHere = (name: ServiceName) => hosted.includes(name);
   const elsewhere = Object.fromEntries(Object.entries(peers).filter(([name]) => !isHere(name as ServiceName)));
   const connections = connectSome(elsewhere, options.connect);

@@ -4,6 +4,8 @@ import {
   compactorConf,
   deltaCountOptions,
   historyRetention,
+  isLeader,
+  retryableMessages,
   serverParameters,
   takeServerParameters,
   txnConf,
@@ -21,6 +23,27 @@ it("a client takes the metastore's values, and says which of its own have no eff
   expect(txnConf(client).txnTimeoutMs).toBe(77_000);
   expect(compactorConf(client).runAsUser).toBe('hive');
   expect(client.isSet('hive.of.a.later.version')).toBe(false);
+});
+
+it('hive.txn.retryable.sqlex.regex has patterns of whole messages, separated by commas', () => {
+  const conf = new Configuration();
+  expect(retryableMessages(conf)).toEqual([]);
+  conf.set('metastore.txn.retryable.sqlex.regex', 'a, b.*,Node \\d+ is away \\(.*\\)');
+  const [first, second, ...rest] = retryableMessages(conf);
+  expect(rest).toEqual([]);
+  expect([first.test('a, bcd'), first.test('xa, b'), first.test('a')]).toEqual([true, false, false]);
+  expect(second.test('Node 12 is away (SQLState=HY000, ErrorCode=7)')).toBe(true);
+  conf.set('hive.txn.retryable.sqlex.regex', '(');
+  expect(() => retryableMessages(conf)).toThrow(/hive.txn.retryable.sqlex.regex expects a regular expression/);
+});
+
+it('metastore.housekeeping.leader.hostname: that host alone keeps house, unless the lease decides', () => {
+  const conf = new Configuration();
+  expect(isLeader(conf, 'a')).toBe(true);
+  conf.set('metastore.housekeeping.leader.hostname', 'B');
+  expect([isLeader(conf, 'a'), isLeader(conf, 'b')]).toEqual([false, true]);
+  conf.set('metastore.housekeeping.leader.election', 'lock');
+  expect(isLeader(conf, 'a')).toBe(true);
 });
 
 it('pools are named by their threads', () => {

@@ -1,5 +1,5 @@
 import type { CompactorConf, HistoryRetention } from '@skep/compactor';
-import { type Configuration, SERVER_PARAMETERS } from '@skep/config';
+import { type Configuration, InvalidConfigError, SERVER_PARAMETERS } from '@skep/config';
 
 /** What the transaction manager and the lock manager take from the configuration. */
 export function txnConf(conf: Configuration) {
@@ -13,6 +13,26 @@ export function txnConf(conf: Configuration) {
     candidateLimit: conf.getInt('hive.compactor.fetch.size'),
     useMinHistoryWriteId: conf.getBoolean('hive.txn.use.minhistorywriteid'),
   };
+}
+
+/** Patterns of whole messages, separated by commas that nothing blank follows (hive.txn.retryable.sqlex.regex). */
+export function retryableMessages(conf: Configuration): RegExp[] {
+  const name = 'hive.txn.retryable.sqlex.regex';
+  const patterns = (conf.get(name) ?? '').split(/,(?=\S)/).filter((pattern) => pattern.trim() !== '');
+  return patterns.map((pattern) => {
+    try {
+      return new RegExp(`^(?:${pattern})$`, 's');
+    } catch (error) {
+      throw new InvalidConfigError(name, pattern, `a regular expression (${String(error)})`);
+    }
+  });
+}
+
+/** Whether housekeeping, Initiator and Cleaner may run here: metastore.housekeeping.leader.hostname names the one host; empty: any. */
+export function isLeader(conf: Configuration, host: string): boolean {
+  const election = (conf.get('metastore.housekeeping.leader.election') ?? 'host').toLowerCase();
+  const leader = (conf.get('metastore.housekeeping.leader.hostname') ?? '').trim().toLowerCase();
+  return election !== 'host' || leader === '' || leader === host.toLowerCase();
 }
 
 export function historyRetention(conf: Configuration): HistoryRetention {
@@ -47,6 +67,8 @@ export function compactorConf(conf: Configuration): CompactorConf {
     compactInsertOnly: conf.getBoolean('hive.compactor.compact.insert.only'),
     txnTimeoutMs: conf.getTimeMs('hive.txn.timeout'),
     runAsUser: conf.get('hive.compactor.run.as.user') ?? '',
+    cleanerThreads: conf.getInt('hive.compactor.cleaner.threads.num'),
+    initiatorThreads: conf.getInt('hive.compactor.request.queue'),
     maxNumDelta: conf.getInt('hive.compactor.max.num.delta'),
     useMinHistoryWriteId: conf.getBoolean('hive.txn.use.minhistorywriteid'),
   };

@@ -8,6 +8,7 @@ import { fieldsOf } from './log-fields.js';
 import { locationOf } from './queue/cleanups.js';
 import { type CompactedResource, findResource, isCleaningOff } from './resource.js';
 import type { CompactorServices } from './services.js';
+import { sideBySide } from './side-by-side.js';
 
 /**
  * Removes folders that compactions and overwrites made obsolete, those that drops have left, and those of aborted transactions,
@@ -15,8 +16,8 @@ import type { CompactorServices } from './services.js';
  */
 export class Cleaner {
   private readonly aborts: AbortCleaner;
-  /** The request that was ended last. */
-  private finished: bigint | undefined;
+  /** Requests of this round that have ended. */
+  private readonly finished = new Set<bigint>();
 
   constructor(private readonly services: CompactorServices) {
     this.aborts = new AbortCleaner(services);
@@ -41,8 +42,7 @@ export class Cleaner {
       const settled = await settleForgotten(this.services, unsettled);
       const jobs = ready.filter((job) => !done.has(job.id));
       if (jobs.length + settled === 0) break;
-      for (const job of jobs) {
-        signal?.throwIfAborted();
+      const work = async (job: Compaction): Promise<void> => {
         done.add(job.id);
         removed += await this.guarded(job, async () => {
           if (!conf.useMinHistoryWriteId) return await this.clean(job, watermark.validTxns);
@@ -50,7 +50,9 @@ export class Cleaner {
           if (job.nextTxnId !== undefined && job.nextTxnId >= own.minOpenTxnId) return 0;
           return await this.clean(job, own.validTxns);
         });
-      }
+      };
+      const keyOf = ({ database, table, partition }: Compaction) => [database, table, partition ?? ''].join('\0');
+      await sideBySide(jobs, conf.cleanerThreads, keyOf, work, signal);
     }
     return removed + (await this.aborts.runOnce(signal));
   }
@@ -61,7 +63,7 @@ export class Cleaner {
     try {
       await compactions.setCleanerStart({ id: job.id, isBegun: true });
       const removed = await clean();
-      if (this.finished !== job.id) await compactions.setCleanerStart({ id: job.id, isBegun: false });
+      if (!this.finished.delete(job.id)) await compactions.setCleanerStart({ id: job.id, isBegun: false });
       meter.job('cleaner', job, clock.now() - startedMs);
       if (removed > 0)
         this.services.log.info({ ...fieldsOf(job), removed, durationMs: clock.now() - startedMs }, 'cleaned');
@@ -198,6 +200,6 @@ export class Cleaner {
 
   private async finish(job: Compaction, state: CompactionState, errorMessage = ''): Promise<void> {
     await this.services.compactions.finishCompaction({ id: job.id, state, errorMessage });
-    this.finished = job.id;
+    this.finished.add(job.id);
   }
 }

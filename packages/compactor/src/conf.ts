@@ -25,6 +25,10 @@ export interface CompactorConf {
   readonly txnTimeoutMs: number;
   /** run.as.user: whom compactions are done for; empty: the owner of the table's folder. */
   readonly runAsUser: string;
+  /** cleaner.threads.num: so many folders are cleaned at a time. */
+  readonly cleanerThreads: number;
+  /** request.queue: the Initiator looks at so many tables and partitions at a time. */
+  readonly initiatorThreads: number;
   /** max.num.delta: more delta folders than this are merged in parts first. */
   readonly maxNumDelta: number;
   /** hive.txn.use.minhistorywriteid: a table's files wait for those transactions only that may read it. */
@@ -50,6 +54,8 @@ export const DEFAULT_COMPACTOR_CONF: CompactorConf = {
   compactInsertOnly: true,
   txnTimeoutMs: 300_000,
   runAsUser: '',
+  cleanerThreads: 1,
+  initiatorThreads: 1,
   maxNumDelta: 500,
   useMinHistoryWriteId: false,
 };

@@ -14,6 +14,7 @@ import { typeWord } from './log-fields.js';
 import { type CompactedResource, findResource } from './resource.js';
 import { userToRunAs } from './run-as.js';
 import type { CompactorServices } from './services.js';
+import { sideBySide } from './side-by-side.js';
 
 interface ResourceNames {
   readonly database: string;
@@ -61,11 +62,12 @@ export class Initiator {
       sinceMs: BigInt(Math.max(0, this.lastRunMs - OVERLAP_MS)),
     });
     const queued: bigint[] = [];
-    for (const candidate of [...candidates, ...(await this.toRetry(candidates))]) {
-      signal?.throwIfAborted();
+    const work = async (candidate: CompactionCandidate): Promise<void> => {
       const id = await this.consider(candidate);
       if (id !== undefined) queued.push(id);
-    }
+    };
+    const all = [...candidates, ...(await this.toRetry(candidates))];
+    await sideBySide(all, conf.initiatorThreads, ({ resource }) => keyOf(resource), work, signal);
     this.lastRunMs = startedMs;
     return queued;
   }

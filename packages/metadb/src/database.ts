@@ -106,4 +106,6 @@ export interface OpenDatabaseOptions {
   readonly migrations?: readonly Migration[];
   /** How long one transaction of this process may make others of it wait before these fail; default 30 s. */
   readonly maxHoldMs?: number;
+  /** Of a server: further messages, as `MESSAGE (SQLState=S, ErrorCode=N)`, after which a transaction is tried again. */
+  readonly retryable?: readonly RegExp[];
 }

@@ -5,6 +5,7 @@ import { type Dialect, mysqlDialect } from './dialect.js';
 import { DatabaseError } from './errors.js';
 import {
   fromMysql,
+  hasMessage,
   isConnectionLost,
   isDuplicateKey,
   isRetryable,
@@ -40,12 +41,18 @@ export class MysqlDatabase implements Database {
     private readonly pool: MysqlPool,
     private readonly maxHoldMs: number,
     private readonly server: ServerFacts,
+    private readonly retryable: readonly RegExp[],
   ) {
     this.dialect = mysqlDialect(server.version);
     this.path = address.shown;
   }
 
-  static async open(url: string, clock: Clock, maxHoldMs: number): Promise<MysqlDatabase> {
+  static async open(
+    url: string,
+    clock: Clock,
+    maxHoldMs: number,
+    retryable: readonly RegExp[] = [],
+  ): Promise<MysqlDatabase> {
     const address = parseMysqlUrl(url);
     const pool = new MysqlPool(address, maxHoldMs, maxHoldMs / 3);
     try {
@@ -54,7 +61,7 @@ export class MysqlDatabase implements Database {
         await createDatabase(address);
         return pool.start();
       });
-      return new MysqlDatabase(address, clock, pool, maxHoldMs, server);
+      return new MysqlDatabase(address, clock, pool, maxHoldMs, server, retryable);
     } catch (error) {
       await pool.close();
       throw fromMysql(address.shown, error);
@@ -130,7 +137,8 @@ export class MysqlDatabase implements Database {
         const cause = error instanceof DatabaseError ? error.cause : error;
         const isLost = isConnectionLost(cause) && !isOutcomeUnknown(error);
         const isDuplicate = isDuplicateKey(cause) && ++duplicates < MAX_DUPLICATES;
-        const mayRetry = isRetryable(cause) || isLost || isDuplicate;
+        const isNamed = !isOutcomeUnknown(error) && hasMessage(cause, this.retryable);
+        const mayRetry = isRetryable(cause) || isLost || isDuplicate || isNamed;
         if (!mayRetry || count >= MAX_ATTEMPTS || systemClock.now() >= untilMs || this.pool.closed) throw error;
       } finally {
         this.pool.release(wire);

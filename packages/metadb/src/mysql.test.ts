@@ -131,6 +131,24 @@ describe.skipIf(!hasMariadb)('MariaDB', () => {
     expect(await on.read((tx) => tx.column('SELECT NAME FROM T ORDER BY ID'))).toEqual(['2', '1']);
   });
 
+  it('runs again after a message that is said to pass, also of the transaction as a whole', async () => {
+    const attempts = async (retryable?: readonly RegExp[]): Promise<number> => {
+      await db?.close();
+      const on = await open(retryable === undefined ? {} : { retryable });
+      let runs = 0;
+      return await on.transaction(async (tx) => {
+        runs++;
+        await tx.run('INSERT INTO T (ID) VALUES (1)');
+        if (runs < 3) await tx.run("SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'node 7 is not ready'");
+        await tx.run('DELETE FROM T');
+        return runs;
+      });
+    };
+    await expect(attempts()).rejects.toThrow(/node 7 is not ready/);
+    await expect(attempts([/^node \d is not ready$/])).rejects.toThrow(/node 7 is not ready/);
+    expect(await attempts([/^never$/, /^.*node \d is not ready \(SQLState=45000, ErrorCode=1644\)$/])).toBe(3);
+  });
+
   it('a row that two add at once is there for the second', async () => {
     const on = await open();
     const add = () =>

@@ -13,7 +13,8 @@ const MYSQL_URL = /^(?:mysql|mariadb):/;
 
 /** Opens the metastore's database, creates it on first use, and brings its schema up to date. */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
-  const database = await connect(options.url, options.clock ?? systemClock, options.maxHoldMs ?? MAX_HOLD_MS);
+  const { url, clock = systemClock, maxHoldMs = MAX_HOLD_MS, retryable = [] } = options;
+  const database = await connect(url, clock, maxHoldMs, retryable);
   try {
     await migrate(database, options.migrations ?? []);
   } catch (error) {
@@ -23,11 +24,16 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   return database;
 }
 
-async function connect(url: string, clock: Clock, maxHoldMs: number): Promise<MigratableDatabase> {
+async function connect(
+  url: string,
+  clock: Clock,
+  maxHoldMs: number,
+  retryable: readonly RegExp[],
+): Promise<MigratableDatabase> {
   if (MYSQL_URL.test(url)) {
     // Loaded where it is used: an embedded metastore starts without it.
     const { MysqlDatabase } = await import('./mysql-database.js');
-    return MysqlDatabase.open(url, clock, maxHoldMs);
+    return MysqlDatabase.open(url, clock, maxHoldMs, retryable);
   }
   const match = SQLITE_URL.exec(url);
   if (match === null) {

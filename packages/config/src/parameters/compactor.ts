@@ -85,9 +85,8 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     type: 'int',
     default: '1',
     min: 1,
-    doc: 'Threads of the Initiator.',
-    effect: 'none',
-    why: 'the Initiator looks at one table after the other',
+    doc: 'The Initiator looks at so many tables and partitions at a time.',
+    effect: 'yes',
   },
   {
     name: 'hive.compactor.delta.num.threshold',
@@ -178,9 +177,8 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     type: 'int',
     default: '1',
     min: 1,
-    doc: 'Threads of the Cleaner.',
-    effect: 'none',
-    why: 'the Cleaner removes files without threads',
+    doc: 'The Cleaner works on so many tables and partitions at a time.',
+    effect: 'yes',
   },
   {
     name: 'hive.compactor.delayed.cleanup.enabled',

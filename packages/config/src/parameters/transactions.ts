@@ -163,9 +163,8 @@ export const TRANSACTION_PARAMETERS: readonly Parameter[] = [
     name: 'hive.txn.manager.dump.lock.state.on.acquire.timeout',
     type: 'boolean',
     default: 'false',
-    doc: 'Logs all locks when a lock wait times out.',
-    effect: 'none',
-    why: 'the error of a lock time-out names who blocks; SHOW LOCKS lists the rest',
+    doc: 'The error of a lock wait that timed out lists all locks, not only who blocks.',
+    effect: 'yes',
   },
   {
     name: 'hive.max.open.txns',
@@ -208,9 +207,8 @@ export const TRANSACTION_PARAMETERS: readonly Parameter[] = [
     name: 'hive.txn.retryable.sqlex.regex',
     type: 'string',
     default: '',
-    doc: 'Further messages of the database, as comma separated patterns, after which a call is tried again.',
-    effect: 'none',
-    why: 'errors of the database are told apart by their codes; those that pass are tried again',
+    doc: 'Further messages of MariaDB or MySQL, as comma separated patterns of the whole MESSAGE (SQLState=S, ErrorCode=N), after which a call is tried again.',
+    effect: 'yes',
     inMetastoreConf: true,
   },
   {

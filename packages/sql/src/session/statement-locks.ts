@@ -18,6 +18,7 @@ export function lockWait({ conf }: SessionContext, { writes }: Pick<PlannedState
     retries: conf.getInt('hive.lock.numretries'),
     maxSleepMs: conf.getTimeMs('hive.lock.sleep.between.retries'),
     zeroWaitRead: !xlockIow || !xlockWrite,
+    showsLocks: conf.getBoolean('hive.txn.manager.dump.lock.state.on.acquire.timeout'),
     exclusiveCtas: xlockCtas && writes.some(({ kind }) => kind === 'ctas'),
   };
 }

@@ -2,6 +2,7 @@ import { MAX_STATEMENT_ID, type OwnWrites } from '@skep/acid';
 import { type Clock, LONG_MAX, SkepError, ValidWriteIdList } from '@skep/core';
 import { type CommitTxnResponse, type LockComponent, LockState, type Partition, type Table, TxnType } from '@skep/rpc';
 import { type Publication, publish } from '../formats/index.js';
+import { allLocks } from './all-locks.js';
 import { distrustStatistics } from './distrust-statistics.js';
 import type { Services } from './services.js';
 
@@ -13,6 +14,8 @@ export interface LockWait {
   readonly zeroWaitRead: boolean;
   /** A table is created by a query: another that creates the same is not waited for. */
   readonly exclusiveCtas: boolean;
+  /** A wait that was too long tells of all locks. */
+  readonly showsLocks?: boolean;
 }
 
 /** A lock was not to be had: Hive's 10307 (waited too long) or 10104 (refused at once). */
@@ -127,10 +130,11 @@ export class StatementTransaction {
     await this.services.locks.unlock({ lockId: answer.lockId });
     const waitedMs = this.services.clock.now() - startedMs;
     if (answer.state === LockState.LOCK_STATE_WAITING) {
+      const locks = wait.showsLocks === true ? `; all locks: ${await allLocks(this.services.locks)}` : '';
       throw new LockNotAcquiredError(
         'LOCK_ACQUIRE_TIMEDOUT',
         'unavailable',
-        `Lock acquisition for txnid:${this.txnId} timed out after ${waitedMs}ms. ${answer.errorMessage}`.trim(),
+        `Lock acquisition for txnid:${this.txnId} timed out after ${waitedMs}ms. ${answer.errorMessage}`.trim() + locks,
         { hiveCode: 10307, sqlState: '42000' },
       );
     }
