@@ -32,8 +32,6 @@ interface Ambient {
   readonly options?: CallOptions;
 }
 
-const NEVER = new AbortController().signal;
-
 const ambient = new AsyncLocalStorage<Ambient>();
 
 /**
@@ -71,6 +69,13 @@ export function detached<T>(run: () => T): T {
   const call = currentCall();
   if (call === undefined) return ambient.run({}, run);
   const { method, requestId, caller, user, peer, depth, header, answerHeader } = call;
-  const endless = { signal: NEVER, throwIfAborted: () => undefined, deadline: Number.POSITIVE_INFINITY };
-  return ambient.run({ call: { method, requestId, caller, user, peer, depth, header, answerHeader, ...endless } }, run);
+  const endless: CallContext = {
+    ...{ method, requestId, caller, user, peer, depth, header, answerHeader },
+    throwIfAborted: () => undefined,
+    deadline: Number.POSITIVE_INFINITY,
+    get signal() {
+      return new AbortController().signal;
+    },
+  };
+  return ambient.run({ call: endless }, run);
 }
