@@ -1,6 +1,16 @@
 import { InvalidRequestError, LockState, LockType, TxnAbortedError, TxnState, TxnType } from '@skep/rpc';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BINDINGS, commit, component, count, lockRequest, open, type Services, writeIdOf, writes } from '../test/services.js';
+import {
+  BINDINGS,
+  commit,
+  component,
+  count,
+  lockRequest,
+  open,
+  type Services,
+  writeIdOf,
+  writes,
+} from '../test/services.js';
 
 const REPL = TxnType.TXN_TYPE_REPL_CREATED;
 

@@ -57,7 +57,7 @@ export const METASTORE_PARAMETERS: readonly Parameter[] = [
     name: 'metastore.housekeeping.leader.hostname',
     type: 'string',
     default: '',
-    doc: 'The one host whose metastore does the housekeeping and runs Initiator and Cleaner; empty: any, one at a time (leases in the database).',
+    doc: 'The one host whose metastore does the housekeeping and runs Initiator and Cleaner; without it one host at a time does, by leases in the database.',
     effect: 'yes',
     aliases: ['hive.metastore.housekeeping.leader.hostname'],
   },
