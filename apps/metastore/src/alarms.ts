@@ -214,6 +214,9 @@ export class Alarms {
   }
 }
 
+/** Figures are queries over whole tables. */
+const LEAST_REST_MS = 1000;
+
 /** Looks every metastore.acidmetrics.check.interval, until the returned function is called. */
 export function startAlarms(options: AlarmOptions): () => Promise<void> {
   const { conf } = options;
@@ -222,7 +225,7 @@ export function startAlarms(options: AlarmOptions): () => Promise<void> {
     !conf.getBoolean('metastore.acidmetrics.thread.on');
   if (isOff) return async () => {};
   const stop = new AbortController();
-  const everyMs = conf.getTimeMs('metastore.acidmetrics.check.interval');
+  const everyMs = Math.max(LEAST_REST_MS, conf.getTimeMs('metastore.acidmetrics.check.interval'));
   const loop = keepLooking(new Alarms(options), everyMs, stop.signal);
   return async () => {
     stop.abort();

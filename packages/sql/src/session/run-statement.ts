@@ -65,7 +65,7 @@ export async function runStatement(
     }
   }
   throw new ExecutionError(
-    `Operation could not be executed, snapshot was outdated after ${rounds} attempts: other transactions kept changing the same rows`,
+    `Operation could not be executed, snapshot was outdated when locks were acquired: ${rounds} times it was started over, and each time another transaction had changed the same rows (hive.txn.retrysnapshot.max.count)`,
   );
 }
 
