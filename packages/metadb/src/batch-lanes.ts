@@ -14,10 +14,14 @@ interface Running {
   isLate: boolean;
 }
 
+/** Of a server: more would do the same work in smaller pieces, on the same processors. */
+const SERVER_LANES = 2;
+/** SQLite runs one after the other, and commits together what waits together: of every kind. */
+const SQLITE_LANES = 8;
+
 /**
- * Batches that run on one database at the same time: two, one of a kind, in the order in which their first requests came. More
- * would do the same work in smaller pieces: each batch costs round trips and a flush, however many requests it has, and the
- * processors are the same. One that takes long, as it does while it waits for a row that another process keeps locked, holds
+ * Batches that run on one database at the same time: few, one of a kind, in the order in which their first requests came.
+ * Each costs round trips and a flush, however many requests it has. One that takes long, as it does while it waits for a row that another process keeps locked, holds
  * up nobody else.
  */
 export class BatchLanes {
@@ -27,7 +31,8 @@ export class BatchLanes {
   private isStarting = false;
   private isWatching = false;
 
-  constructor(
+  private constructor(
+    private readonly lanes: number,
     private readonly patienceMs = 50,
     private readonly maxRunning = 8,
     private readonly clock: Clock = systemClock,
@@ -37,7 +42,7 @@ export class BatchLanes {
   static of(db: Pick<Database, 'dialect'>): BatchLanes {
     let lanes = BatchLanes.known.get(db);
     if (lanes === undefined) {
-      lanes = new BatchLanes();
+      lanes = new BatchLanes(db.dialect.name === 'sqlite' ? SQLITE_LANES : SERVER_LANES);
       BatchLanes.known.set(db, lanes);
     }
     return lanes;
@@ -60,7 +65,7 @@ export class BatchLanes {
   private get isFull(): boolean {
     let inTime = 0;
     for (const { isLate } of this.running) if (!isLate) inTime++;
-    return inTime >= LANES || this.running.size >= this.maxRunning;
+    return inTime >= this.lanes || this.running.size >= this.maxRunning;
   }
 
   private startNext(): void {
@@ -104,5 +109,3 @@ export class BatchLanes {
     void look();
   }
 }
-
-const LANES = 2;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { systemClock } from '@skep/core';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SQLITE } from './dialect.js';
+import { type Dialect, mysqlDialect, SQLITE } from './dialect.js';
 import { Batcher, DatabaseError, type Settled, settled } from './index.js';
 
 /** What a batch is told, until it is let go. */
@@ -19,7 +19,9 @@ const turn = async () => {
 };
 const locked = () => new DatabaseError('DATABASE_LOCKED', 'db', 'a row is kept');
 
-let db: { readonly path: string; readonly dialect: typeof SQLITE };
+const SERVER = mysqlDialect('10.11-MariaDB');
+
+let db: { readonly path: string; readonly dialect: Dialect };
 let held: Held[];
 
 /** A batcher whose batches wait for the test. */
@@ -36,7 +38,7 @@ function doubling(options?: { maxSize?: number; maxWaiting?: number }): Batcher<
 }
 
 beforeEach(() => {
-  db = { path: 'db', dialect: SQLITE };
+  db = { path: 'db', dialect: SERVER };
   held = [];
 });
 
@@ -154,6 +156,15 @@ describe('lanes', () => {
     expect(await answers).toEqual([0, 2, 4]);
   });
 
+  it('are enough for every kind with SQLite, which commits them together', async () => {
+    db = { path: 'db', dialect: SQLITE };
+    const answers = Promise.all([0, 1, 2].map((request) => doubling().submit(request)));
+    await turn();
+    expect(held.map(({ requests }) => requests)).toEqual([[0], [1], [2]]);
+    for (const { answer } of held) answer();
+    expect(await answers).toEqual([0, 2, 4]);
+  });
+
   it('are not kept by a batch that takes long', async () => {
     const batcher = doubling();
     const first = batcher.submit(1);
@@ -178,7 +189,7 @@ describe('any schedule', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 1, max: 5 }), async (steps, maxSize) => {
-        const own = { path: 'db', dialect: SQLITE };
+        const own = { path: 'db', dialect: SERVER };
         const carriedOut: number[][] = [[], [], []];
         let running = 0;
         let mostRunning = 0;
