@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { BadRequestError, type Caller, type SqlAnswer, type SqlSource, TicketExpiredError } from '@skep/flight';
 import type { StructVector } from '@skep/orc';
 import { AccessDeniedError } from '@skep/rpc';
-import { parseStatement, parseTypeName, Session, type Statement, toTypeDescription } from '@skep/sql';
+import {
+  parseStatement,
+  parseTypeName,
+  type ResultColumn,
+  Session,
+  type Statement,
+  toTypeDescription,
+} from '@skep/sql';
 import { agentInfoAt } from './elsewhere.js';
 import { TooManyHeldError } from './errors.js';
 import type { TableSourceOptions } from './table-source.js';
@@ -62,10 +69,7 @@ export class SqlStatements implements SqlSource {
       );
     }
     const agentInfo = agentInfoAt(services.identity.agentInfo, address());
-    const own = conf.fork();
-    // Clients of Arrow find columns by name: not `t.id`, as Hive's own clients show it.
-    own.set('hive.resultset.use.unique.column.names', 'false');
-    const session = new Session(servicesOf(services, user, agentInfo), own);
+    const session = new Session(servicesOf(services, user, agentInfo), conf.fork());
     try {
       const startedMs = services.clock.now();
       const result = await actFor(services, user, () => session.execute(statement, caller.signal));
@@ -80,10 +84,7 @@ export class SqlStatements implements SqlSource {
         await session.close();
         return { columns: [], expiresMs, ...changed };
       }
-      const columns = (result.columns ?? []).map(({ name, type }) => ({
-        name,
-        type: toTypeDescription(parseTypeName(type)),
-      }));
+      const columns = columnsOf(result.columns ?? []);
       const handle = this.hold({ user, session, columns, rows: result.batches[Symbol.asyncIterator]() });
       return { columns, handle, expiresMs, ...changed };
     } catch (error) {
@@ -159,6 +160,16 @@ async function end(rows: AsyncIterator<StructVector>, session: Session): Promise
   } finally {
     await session.close();
   }
+}
+
+/** Hive shows `t.id` of SELECT *; clients of Arrow find columns by name, so `id` where that is one column's. */
+function columnsOf(columns: readonly ResultColumn[]): SqlAnswer['columns'] {
+  const short = columns.map(({ name }) => name.slice(name.lastIndexOf('.') + 1));
+  const isUnique = new Set(short).size === short.length;
+  return columns.map(({ name, type }, i) => ({
+    name: isUnique ? short[i] : name,
+    type: toTypeDescription(parseTypeName(type)),
+  }));
 }
 
 function refuse(statement: Statement): void {

@@ -154,7 +154,9 @@ class FlightService {
   private async getFlightInfo(descriptor: FlightDescriptor): Promise<FlightInfo> {
     const caller = callerOf(currentCall());
     const command = unpackSql(descriptor.cmd);
-    if (command !== undefined) return await this.sqlOf().info(command, descriptor, caller);
+    if (command !== undefined) {
+      return await this.sqlOf().info(command, descriptor, timestampsOf(currentCall()), caller);
+    }
     const request = parseReadDescriptor(descriptor);
     const { source } = this.options;
     const { database, table, snapshot } = request;
@@ -185,7 +187,7 @@ class FlightService {
     const caller = callerOf(currentCall());
     const command = unpackSql(bytes);
     if (command !== undefined) {
-      yield* this.sqlOf().get(command, caller);
+      yield* this.sqlOf().get(command, timestampsOf(currentCall()), caller);
       return;
     }
     const ticket = this.signer.open(bytes);
@@ -230,6 +232,13 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 /** Of the call being served; asked before anything is awaited. */
 function callerOf(call: CallContext | undefined): Caller {
   return { user: call?.user ?? '', signal: call?.signal ?? new AbortController().signal };
+}
+
+/** Commands of Flight SQL have no place for it. */
+function timestampsOf(call: CallContext | undefined): TimestampForm {
+  const wanted = call?.header('skep-timestamps') ?? 'ns';
+  if (wanted === 'ns' || wanted === 'us' || wanted === 'struct') return wanted;
+  throw new BadRequestError(`the header skep-timestamps is ns, us or struct, not '${wanted}'`);
 }
 
 type Columns = readonly { readonly name: string; readonly type: TypeDescription }[];

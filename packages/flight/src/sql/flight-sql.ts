@@ -2,6 +2,7 @@ import { createStruct, type StructVector } from '@skep/orc';
 import type { Schema } from 'apache-arrow';
 import { toArrowSchema } from '../arrow/arrow-type.js';
 import { batchMessage, encapsulatedSchema } from '../arrow/ipc.js';
+import type { TimestampForm } from '../arrow/options.js';
 import type { FlightData, FlightDescriptor, FlightInfo, PutResult } from '../gen/flight.js';
 import {
   ActionCreatePreparedStatementRequest,
@@ -49,12 +50,17 @@ export interface FlightSqlOptions {
 export class FlightSql {
   constructor(private readonly options: FlightSqlOptions) {}
 
-  async info(command: SqlMessage, descriptor: FlightDescriptor, caller: Caller): Promise<FlightInfo> {
+  async info(
+    command: SqlMessage,
+    descriptor: FlightDescriptor,
+    timestamps: TimestampForm,
+    caller: Caller,
+  ): Promise<FlightInfo> {
     const statement = statementOf(command, 'query');
     if (statement === undefined) return infoOf(this.catalog(command, caller).schema, descriptor, descriptor.cmd);
     const answer = await this.options.sql.run(statement, caller);
     const ticket = answer.handle === undefined ? undefined : packSql(STATEMENT_TICKET, Buffer.from(answer.handle));
-    return infoOf(schemaOf(answer.columns), descriptor, ticket, answer.expiresMs);
+    return infoOf(schemaOf(answer.columns, timestamps), descriptor, ticket, answer.expiresMs);
   }
 
   /** Of what is known without running anything. */
@@ -65,11 +71,11 @@ export class FlightSql {
     return encapsulatedSchema(this.catalog(command, caller).schema);
   }
 
-  async *get(ticket: SqlMessage, caller: Caller): AsyncGenerator<FlightData> {
+  async *get(ticket: SqlMessage, timestamps: TimestampForm, caller: Caller): AsyncGenerator<FlightData> {
     const { sql, places, totals } = this.options;
     if (ticket.name === STATEMENT_TICKET) {
       const { columns, rows } = await sql.rows(UTF8.decode(ticket.value), caller);
-      const schema = schemaOf(columns);
+      const schema = schemaOf(columns, timestamps);
       yield schemaData(schema);
       yield* recordStream(schema, rows, undefined, places, totals, caller.signal);
       return;
@@ -136,7 +142,7 @@ export class FlightSql {
       return { schema: SQL_INFO_SCHEMA, rows: () => Promise.reject(new BadRequestError('read by its own ticket')) };
     }
     const { tables, sql } = this.options;
-    const found = catalogRows(command, tables, sql, (shape: TableShape) => schemaOf(shape.columns), caller);
+    const found = catalogRows(command, tables, sql, (shape: TableShape) => schemaOf(shape.columns, 'ns'), caller);
     if (found !== undefined) return found;
     throw new NotOfferedError(`${command.name} of Flight SQL is not offered`);
   }
@@ -145,8 +151,8 @@ export class FlightSql {
 export const updateResult = (recordCount: bigint): Buffer =>
   Buffer.from(DoPutUpdateResult.encode({ recordCount }).finish());
 
-const schemaOf = (columns: SqlAnswer['columns']): Schema =>
-  toArrowSchema(createStruct(columns.map(({ name, type }) => [name, type] as const)));
+const schemaOf = (columns: SqlAnswer['columns'], timestamps: TimestampForm): Schema =>
+  toArrowSchema(createStruct(columns.map(({ name, type }) => [name, type] as const)), { timestamps });
 
 async function* one(rows: () => Promise<StructVector>): AsyncGenerator<StructVector> {
   yield await rows();
