@@ -111,13 +111,29 @@ function skipBlank(text: string, from: number): number {
   }
 }
 
-/** `!ls` and `quit` end with their line; a semicolon at its end is not part of them. */
+/** `!ls` and `quit` end with their line, `!ls` also at a semicolon outside of quotes, which is not part of them. */
 function endOfLineCommand(text: string, at: number): { end: number; next: number } | undefined {
   const newline = text.indexOf('\n', at);
   const next = newline < 0 ? text.length : newline;
   const line = text.slice(at, next).trimEnd();
+  const semicolon = line.startsWith('!') ? semicolonOf(line) : -1;
+  if (semicolon >= 0 && semicolon < line.length - 1) return { end: at + semicolon, next: at + semicolon };
   if (!line.startsWith('!') && !/^(?:quit|exit)\s*;?$/i.test(line)) return undefined;
   return { end: at + line.replace(/[\s;]+$/, '').length, next };
+}
+
+/** The first that is in no quotes and has no backslash before it. */
+function semicolonOf(command: string): number {
+  for (let at = 0; at < command.length; at++) {
+    if (command[at] === '\\') at++;
+    else if (command[at] === ';') return at;
+    else if (command[at] === "'" || command[at] === '"') {
+      const end = endOfString(command, at);
+      if (end < 0) return -1;
+      at = end - 1;
+    }
+  }
+  return -1;
 }
 
 function unclosedBlockComment(text: string): boolean {
