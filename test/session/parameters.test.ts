@@ -81,6 +81,56 @@ it('hive.strict.managed.tables: a managed table must be transactional', async ()
   await run(session, 'create temporary table tmp (a int)', 'alter table tmp add columns (b int)');
 });
 
+it('hive.mm.allow.originals: a table that becomes insert-only keeps its files where they are, or in a delta', async () => {
+  const filesOf = async (name: string, partition = '') => {
+    const { table } = await home.services.catalog.getTable({ database: 'default', name });
+    return (await home.services.fs.list(`${table?.sd?.location}${partition}`)).map((entry) => entry.name);
+  };
+  const become = "set tblproperties ('transactional'='true', 'transactional_properties'='insert_only')";
+  for (const format of ['orc', 'textfile']) {
+    for (const name of ['moved', 'kept']) {
+      const t = `${name}_${format}`;
+      await run(
+        session,
+        `set hive.mm.allow.originals=${name === 'kept'}`,
+        `create table ${t} (a int) stored as ${format}`,
+      );
+      await run(
+        session,
+        `insert into ${t} values (1), (2)`,
+        `alter table ${t} ${become}`,
+        `insert into ${t} values (3)`,
+      );
+      expect(await rows(session, `select * from ${t} order by a`)).toEqual(['1', '2', '3']);
+      const added = `delta_000000${name === 'moved' ? 2 : 1}_000000${name === 'moved' ? 2 : 1}_0000`;
+      expect(await filesOf(t)).toEqual(name === 'moved' ? ['delta_0000001_0000001_0000', added] : ['000000_0', added]);
+      await run(session, `alter table ${t} compact 'major'`);
+      expect(await home.compactor.runWorkerOnce()).toBe(true);
+      expect(await rows(session, `select * from ${t} order by a`)).toEqual(['1', '2', '3']);
+    }
+  }
+  await run(
+    session,
+    'set hive.mm.allow.originals=false',
+    'create table p (a int) partitioned by (k int) stored as orc',
+  );
+  await run(session, 'insert into p values (1, 1), (2, 2)', `alter table p ${become}`);
+  expect(await filesOf('p', '/k=2')).toEqual(['delta_0000001_0000001_0000']);
+  expect(await rows(session, 'select * from p order by a')).toEqual(['1\t1', '2\t2']);
+  // What fails leaves the files where they were.
+  await run(session, 'create table f (a int) stored as orc', 'insert into f values (1)');
+  const { fs } = home.services;
+  const rename = fs.rename;
+  fs.rename = async (from, to) => {
+    if (/delta_[^/]*\/[^/]*$/.test(to)) throw new Error('the disk is away');
+    await rename(from, to);
+  };
+  await expect(run(session, `alter table f ${become}`)).rejects.toThrow('the disk is away');
+  fs.rename = rename;
+  expect(await rows(session, 'select * from f')).toEqual(['1']);
+  expect((await parametersOf('f')).transactional).toBeUndefined();
+});
+
 it('EXTERNAL=TRUE makes a table external, whose files stay; a transactional one cannot be', async () => {
   const typeOf = async (name: string) =>
     (await home.services.catalog.getTable({ database: 'default', name })).table?.tableType;

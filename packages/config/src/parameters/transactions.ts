@@ -414,8 +414,7 @@ export const TRANSACTION_PARAMETERS: readonly Parameter[] = [
     name: 'hive.mm.allow.originals',
     type: 'boolean',
     default: 'false',
-    doc: 'A table made insert-only keeps its files where they are.',
-    effect: 'fixed',
-    why: 'the files are moved into a delta',
+    doc: 'A table that is made insert-only keeps its files where they are; off, they are moved into its first delta. A Hive with another value does not see them.',
+    effect: 'yes',
   },
 ];

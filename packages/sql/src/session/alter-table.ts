@@ -6,12 +6,12 @@ import { apply, renamed, touched } from './alter-rename.js';
 import { columnType } from './column-type.js';
 import { compactStatement } from './compact-statement.js';
 import { lockSettings, resolveTable, type SessionContext, toRecord } from './context.js';
-import { convertToAcid } from './convert-table.js';
+import { convertToAcid, convertToInsertOnly } from './convert-table.js';
 import { fieldOf } from './create-table.js';
 import { alterRefused, MetaError, SemanticError, UnsupportedError } from './errors.js';
 import { exchangePartition } from './exchange-partition.js';
 import { resolveFormat } from './file-format.js';
-import { databaseLock, isFullAcid, isTransactional, type WriteKind } from './lock-plan.js';
+import { databaseLock, isFullAcid, isInsertOnly, isTransactional, type WriteKind } from './lock-plan.js';
 import { addPartitions, dropPartitions, renamePartition } from './partition-statements.js';
 import { requirePartition } from './partitions.js';
 import type { StatementResult } from './result.js';
@@ -93,6 +93,11 @@ async function changeTable(
           if (!context.temporary.has(before.database, before.name)) validateManaged(context.conf, after);
           if (needsWriteId(action) && isTransactional(before)) {
             await transaction.writeIdOf(before.database, before.name);
+          }
+          if (isInsertOnly(after) && !isTransactional(before)) {
+            await convertToInsertOnly(context, transaction, before);
+            transaction.onCommit(() => apply(context, before, after));
+            return done;
           }
           await apply(context, before, after);
           if ('cascade' in action && action.cascade) await cascade(context, after);
