@@ -170,6 +170,52 @@ def a_mutation():
     same(sorted(read("mutable").to_pydict()["v"]), ["changed", "new", "three"])
 
 
+def what_clients_send():
+    def sent(column, values, name="t"):
+        put(pa.table({column: values}), table="sent", mode="overwrite")
+        return read(table="sent", columns=[column]).to_pydict()[column]
+    same(sent("i", pa.array([1, None], pa.int64())), [1, None])
+    same(sent("i", pa.array([7], pa.uint64())), [7])
+    fails(pa.ArrowInvalid, "1099511627776 is no int", lambda: sent("i", pa.array([2**40])))
+    same(sent("a", pa.array([[1, None], [], None])), [[1, None], [], None])
+    fails(pa.ArrowInvalid, "is no int", lambda: sent("a", pa.array([[2**40]])))
+    same(sent("a", pa.array([["5", "x"]])), [[5, None]])
+    fails(pa.ArrowInvalid, "Cannot convert column a", lambda: sent("a", pa.array([{"x": 1}])))
+    same(sent("s", pa.array([{"y": "q", "x": 1}], pa.struct([("Y", pa.large_string()), ("X", pa.int64())]))), [{"x": None, "y": None}])
+    same(sent("s", pa.array([{"y": "q", "x": 1}], pa.struct([("y", pa.string()), ("x", pa.int64())]))), [{"x": 1, "y": "q"}])
+    same(sent("u", pa.array(["a", None, "a"]).dictionary_encode()), ["a", None, "a"])
+    same(sent("u", pa.array(["view", None], pa.string_view())), ["view", None])
+    same(sent("d", pa.array([D("1.5"), None], pa.decimal32(5, 1))), [D("1.50"), None])
+    same(sent("d", pa.array([D("-1.5")], pa.decimal256(20, 1))), [D("-1.50")])
+    same(sent("d", pa.array([3], pa.uint64())), [D("3.00")])
+    # Slices, batches without rows, one that is larger than gRPC's own limit of 4 MiB.
+    rows = pa.table({"i": pa.array(range(200_000), pa.int32()), "u": ["x" * 400] * 200_000}).combine_chunks()
+    batch = rows.to_batches()[0]
+    writer, reader = client.do_put(command(table="sent", mode="overwrite"), rows.schema)
+    with writer:
+        for part in [batch.slice(5, 0), batch.slice(0, 3), batch.slice(3)]:
+            writer.write_batch(part)
+        writer.done_writing()
+        same(json.loads(reader.read().to_pybytes())["inserted"], 200_000)
+    found = read(table="sent", columns=["i"])
+    same(sum(found["i"].to_pylist()), 199_999 * 100_000)
+    info = client.get_flight_info(command(table="sent", columns=[]))
+    same(sum(client.do_get(e.ticket).read_all().num_rows for e in info.endpoints), 200_000)
+
+
+def a_stale_mutation():
+    rows = read(table="numbers", rowIds=True)
+    put(rows.slice(0, 1).append_column("operation", [["update"]]), table="numbers", mode="mutate")
+    stale = rows.append_column("operation", [["delete"] * rows.num_rows])
+    fails(Exception, "it was changed or deleted since it was read", lambda: put(stale, table="numbers", mode="mutate"))
+    same(read(table="numbers").num_rows, rows.num_rows)
+    fails(pa.ArrowInvalid, "an update brings the whole row", lambda: put(
+        read(table="numbers", columns=["id"], rowIds=True).append_column("operation", [["update"] * 3]), table="numbers", mode="mutate"))
+    ids = read(table="numbers", columns=[], rowIds=True)
+    put(ids.slice(0, 1).append_column("operation", [["delete"]]), table="numbers", mode="mutate")
+    same(read(table="numbers").num_rows, 2)
+
+
 def read_in_process(tickets, queue):
     other = connect()
     queue.put([v for t in tickets for v in other.do_get(fl.Ticket(t)).read_all()["id"].to_pylist()])
@@ -246,8 +292,8 @@ def what_there_is():
     assert ("default", "golden") in names and ("default", "text_table") in names, names
     same(client.get_schema(command(table="golden")).schema.names, ["id", "name"])
     same({a.type for a in client.list_actions()},
-         {"begin", "commit", "abort", "heartbeat", "release", "compact", "list-snapshots",
-          "folder-owner", "compact-folder", "discard-compaction"})
+         {"begin", "commit", "abort", "heartbeat", "release", "compact", "list-snapshots", "compact-folder", "discard-compaction",
+          "folder-owner", "CreatePreparedStatement", "ClosePreparedStatement"})
     fails(Exception, "is not its message", lambda: list(client.do_action(("compact-folder", b"{}"))))
     same(sorted(read("text_table").to_pydict()["id"]), [1, 2])
     same(sorted(read("parquet_table").to_pydict()["id"]), [1, 2])
@@ -257,7 +303,7 @@ def what_there_is():
 KEPT = set()
 if __name__ == "__main__":
     for run in [golden_rows, all_types_there_and_back, rules_of_insert, partitions, filters, a_transaction, a_mutation,
-                two_processes_read_the_splits_of_a_table, tickets, what_there_is]:
+                what_clients_send, a_stale_mutation, two_processes_read_the_splits_of_a_table, tickets, what_there_is]:
         check(run)
     KEPT |= {t["txnId"] for t in act("list-snapshots")["openTxns"]}
     check(a_client_killed_in_do_put_leaves_nothing)

@@ -19,3 +19,4 @@ create table parquet_table (id int) stored as parquet;
 insert into parquet_table values (1), (2);
 create table insert_only (id int) stored as orc tblproperties ('transactional'='true', 'transactional_properties'='insert_only');
 insert into insert_only values (1), (2);
+CREATE TABLE sent (i int, a array<int>, s struct<x:int,y:string>, u string, d decimal(30,2)) STORED AS ORC TBLPROPERTIES ('transactional'='true');
