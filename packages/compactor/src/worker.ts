@@ -99,7 +99,9 @@ export class Worker {
     const fields = { ...fieldsOf(job), durationMs };
     switch (outcome.kind) {
       case 'ready': {
-        const { bytesRead, bytesWritten, txnId } = outcome;
+        const { txnId } = outcome;
+        // Counts are numbers in the log, as everywhere; only ids are text.
+        const [bytesRead, bytesWritten] = [Number(outcome.bytesRead), Number(outcome.bytesWritten)];
         log.info({ ...fields, txnId, bytesRead, bytesWritten }, 'compaction finished: ready for cleaning');
         return;
       }
