@@ -33,16 +33,16 @@ export class BatchLanes {
 
   private constructor(
     private readonly lanes: number,
+    private readonly clock: Clock = systemClock,
     private readonly patienceMs = 50,
     private readonly maxRunning = 8,
-    private readonly clock: Clock = systemClock,
   ) {}
 
-  /** Those of a database: all its batchers share them. */
-  static of(db: Pick<Database, 'dialect'>): BatchLanes {
+  /** Those of a database: all its batchers share them. `clock`: theirs, where nobody has asked before; a simulation has its own. */
+  static of(db: Pick<Database, 'dialect'>, clock?: Clock): BatchLanes {
     let lanes = BatchLanes.known.get(db);
     if (lanes === undefined) {
-      lanes = new BatchLanes(db.dialect.name === 'sqlite' ? SQLITE_LANES : SERVER_LANES);
+      lanes = new BatchLanes(db.dialect.name === 'sqlite' ? SQLITE_LANES : SERVER_LANES, clock);
       BatchLanes.known.set(db, lanes);
     }
     return lanes;

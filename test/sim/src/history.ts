@@ -144,7 +144,8 @@ export class History {
       if (clears === 'all') rows.clear();
       else if (clears === 'older') {
         cleared = writeId > cleared ? writeId : cleared;
-        for (const [row, of] of rows) if (of < writeId) rows.delete(row);
+        // Those of its own transaction were there before it.
+        for (const [row, of] of rows) if (of <= writeId) rows.delete(row);
       }
       if (writeId >= cleared) for (const row of added) rows.set(row, writeId);
     }

@@ -83,6 +83,12 @@ async function runSeeds(wanted: Wanted, run: typeof simulate): Promise<number> {
     if (report.violations.length === 0) continue;
     failed.push(seed);
     process.stdout.write(describe(report));
+    if (wanted.onMariadb) continue;
+    const again = await run(seed, { sabotage: wanted.sabotage });
+    const isSame = again.digest === report.digest;
+    process.stdout.write(
+      `  seed ${seed} once more: ${isSame ? 'the same' : 'ANOTHER TRACE: something goes by real time or chance'}\n`,
+    );
   }
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   process.stdout.write(

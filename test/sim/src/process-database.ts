@@ -1,5 +1,6 @@
 import { SkepError } from '@skep/core';
 import type { Database, Tx } from '@skep/metadb';
+import { BatchLanes } from '../../../packages/metadb/src/batch-lanes.js';
 import type { SimProcess } from './sim-process.js';
 
 class KilledError extends SkepError {
@@ -42,5 +43,7 @@ export function processDatabase(process: SimProcess, shared: Database, ownTime: 
     load: () => shared.load(),
     close: async () => {},
   };
+  // Its batches are late by the simulation's time, too.
+  BatchLanes.of(database, process.clock);
   return database;
 }
