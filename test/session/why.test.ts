@@ -127,6 +127,35 @@ describe('a compaction', () => {
     expect(await why('compaction', id)).toContain('Before: given up by w-1: no');
   });
 
+  it('of a dropped table says whose reading keeps its folder', async () => {
+    await run(session, 'set hive.acid.lockless.reads.enabled=true', `create table s (a int) ${acid}`);
+    const reader = home.newSession();
+    await run(reader, 'start transaction', 'select * from t');
+    const txnId = reader.openTransaction?.txnId;
+    await run(session, 'drop table s');
+    const text = await why('compaction', await newest());
+    expect(text).toMatch(
+      /^Request \d+ of the drop of default\.s, whose folder \S+\/s\.v\d{7} the Cleaner removes: ready/,
+    );
+    expect(text).toMatch(
+      new RegExp(`The Cleaner waits for txnid:${txnId} of .*: it may still read the files that were dropped`),
+    );
+    await run(reader, 'commit');
+    await home.compactor.runCleanerOnce();
+    expect(await why('compaction', await newest())).toMatch(/succeeded/);
+  });
+
+  it('that was put off says because of what, and when it is looked at again', async () => {
+    await run(session, "alter table t compact 'rebalance'");
+    const asked = { workerId: 'w-1', workerVersion: '', poolName: '' };
+    const { job } = await home.services.compactions.findNextCompact(asked);
+    const state = CompactionState.COMPACTION_STATE_INITIATED;
+    const id = job?.id ?? 0n;
+    await home.services.compactions.finishCompaction({ id, state, errorMessage: 'a write is open', restMs: 50_000n });
+    expect(await why('compaction', id)).toMatch(/It was put off: a write is open\.\nA Worker looks again in \d+ s\./);
+    expect((await home.services.compactions.findNextCompact(asked)).job).toBeUndefined();
+  });
+
   it('that was refused, failed or aborted says why', async () => {
     await run(session, "alter table t compact 'major'");
     await home.compactor.runWorkerOnce();

@@ -1,5 +1,6 @@
 import { stateName } from '@skep/compactor';
 import { parseTimeMs } from '@skep/config';
+import { LONG_MAX } from '@skep/core';
 import { type Compaction, CompactionState, type GetCleanerWatermarkResponse, type TxnInfo } from '@skep/rpc';
 import { duration, moment, resourceText, whose } from './words.js';
 
@@ -26,8 +27,15 @@ export function whyCompaction(id: bigint, view: CompactionView): string[] {
   return [`${titleOf(found)}: ${stateName(found.state)}.`, ...askedBy(found, view), ...reasons(found, view)];
 }
 
-export const titleOf = (job: Compaction): string =>
-  `Compaction ${job.id} (${TYPE_WORDS[job.type] ?? 'unknown'}) of ${resourceText(job)}`;
+/** A drop leaves its folder to the Cleaner as a request of this kind (docs/transactions.md, drops beside readers). */
+const leftFolder = ({ properties }: Compaction): string | undefined => properties.location;
+
+export const titleOf = (job: Compaction): string => {
+  const folder = leftFolder(job);
+  return folder === undefined
+    ? `Compaction ${job.id} (${TYPE_WORDS[job.type] ?? 'unknown'}) of ${resourceText(job)}`
+    : `Request ${job.id} of the drop of ${resourceText(job)}, whose folder ${folder} the Cleaner removes`;
+};
 
 function askedBy({ enqueueTimeMs, initiatorId, poolName }: Compaction, { nowMs }: CompactionView): string[] {
   const by = initiatorId === '' ? '' : ` by ${initiatorId}`;
@@ -52,6 +60,10 @@ function reasons(job: Compaction, view: CompactionView): string[] {
 }
 
 function whyInitiated(job: Compaction, { compactions, parameters, nowMs }: CompactionView): string[] {
+  if (Number(job.cleanerStartMs) > nowMs) {
+    const until = duration(Number(job.cleanerStartMs) - nowMs);
+    return [`It was put off: ${job.errorMessage}.`, `A Worker looks again in ${until}.`];
+  }
   const pool = job.poolName === '' ? 'the default pool' : `the pool ${job.poolName}`;
   const ofPool = compactions.filter(({ poolName }) => poolName === job.poolName);
   const ahead = ofPool.filter(({ state, id }) => state === CompactionState.COMPACTION_STATE_INITIATED && id < job.id);
@@ -97,13 +109,19 @@ function whyUncleaned(job: Compaction, { watermark, parameters, nowMs }: Compact
   }
   if (errorMessage !== '') lines.push(`The Cleaner failed: ${errorMessage}`);
   if (cleanerStartMs > 0n) return [...lines, `The Cleaner is at it since ${moment(cleanerStartMs, nowMs)}.`];
+  if (nextTxnId === LONG_MAX) {
+    return [...lines, `The Cleaner waits for the transaction that drops it, txnid:${job.txnId}, to end.`];
+  }
   if (nextTxnId !== undefined && watermark.minOpenTxnId <= nextTxnId) {
     const { heldBy } = watermark;
     const whom =
       heldBy === undefined
         ? `a transaction up to txnid:${nextTxnId}`
         : `txnid:${heldBy.txnId} of ${whose(heldBy)}, open since ${moment(heldBy.startedMs, nowMs)}`;
-    return [...lines, `The Cleaner waits for ${whom}: it may still read the files that were replaced.`];
+    return [
+      ...lines,
+      `The Cleaner waits for ${whom}: it may still read the files that were ${leftFolder(job) === undefined ? 'replaced' : 'dropped'}.`,
+    ];
   }
   const untilMs = Number(commitTimeMs ?? 0n) + Number(retryRetentionMs);
   if (retryRetentionMs > 0n && untilMs > nowMs) {
