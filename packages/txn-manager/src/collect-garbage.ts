@@ -3,7 +3,7 @@ import { HousekeepingTask, TxnType } from '@skep/rpc';
 import { COMPACT } from './components.js';
 import type { TxnConf } from './conf.js';
 import { ABORTED, COMMITTED, highestTxnId, lowWatermark, minOf, minOpenTxnId } from './context.js';
-import { purgeForgotten, remember } from './forgotten.js';
+import { IS_REMEMBERED, purgeForgotten, remember } from './forgotten.js';
 
 /** The ids that decide what nobody needs any more. */
 export interface GarbageBounds {
@@ -60,7 +60,9 @@ export async function collectGarbage(tx: Tx, conf: TxnConf, task?: HousekeepingT
   const isDue = (one: HousekeepingTask) => task === undefined || task === one;
   if (isDue(HousekeepingTask.HOUSEKEEPING_TASK_EXPIRE)) await forgetWriteIds(tx, thresholds);
   if (isDue(HousekeepingTask.HOUSEKEEPING_TASK_FORGET_TXNS)) await forgetTxns(tx, conf, thresholds);
-  if (isDue(HousekeepingTask.HOUSEKEEPING_TASK_MERGE_COMPLETED)) await mergeCompleted(tx, thresholds);
+  if (!isDue(HousekeepingTask.HOUSEKEEPING_TASK_MERGE_COMPLETED)) return;
+  await mergeCompleted(tx, thresholds);
+  await purgeForgotten(tx, await tx.now());
 }
 
 async function forgetWriteIds(tx: Tx, thresholds: GarbageThresholds): Promise<void> {
@@ -85,13 +87,23 @@ async function forgetTxns(tx: Tx, conf: TxnConf, thresholds: GarbageThresholds):
   const isEmpty = 'NOT EXISTS (SELECT 1 FROM TXN_COMPONENTS WHERE TC_TXNID = TXN_ID)';
   // One that never had a write id can have written nothing, however late its client is: as in Hive it goes at once.
   const aborted = `TXN_ID < ? AND (TXN_LAST_HEARTBEAT < ? OR TXN_ID NOT IN (SELECT T2W_TXNID FROM TXN_TO_WRITE_ID)) AND ${isEmpty}`;
-  await remember(tx, aborted, [thresholds.txns, heardOf], now);
-  await tx.run(`DELETE FROM TXNS WHERE TXN_STATE = '${ABORTED}' AND ${aborted}`, [thresholds.txns, heardOf]);
+  const some = await tx.get(
+    `SELECT TXN_ID FROM TXNS WHERE TXN_STATE = '${ABORTED}' AND TXN_ID < ? AND ${isEmpty} LIMIT 1`,
+    [thresholds.txns],
+  );
+  // Mostly there are none, and TXN_TO_WRITE_ID may be long.
+  if (some !== undefined) {
+    await remember(tx, aborted, [thresholds.txns, heardOf], now);
+    // One that was aborted just now is for another round.
+    await tx.run(`DELETE FROM TXNS WHERE TXN_STATE = '${ABORTED}' AND ${aborted} AND ${IS_REMEMBERED}`, [
+      thresholds.txns,
+      heardOf,
+    ]);
+  }
   await tx.run(
     `DELETE FROM TXNS WHERE TXN_STATE = '${COMMITTED}' AND TXN_LAST_HEARTBEAT < ? AND TXN_ID < ? AND TXN_ID <> 0 AND ${isEmpty}`,
     [now - REPEATED_COMMIT_MS, thresholds.txns],
   );
-  await purgeForgotten(tx, now);
 }
 
 /**

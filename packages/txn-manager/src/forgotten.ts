@@ -50,6 +50,9 @@ export async function remember(tx: Tx, which: string, params: readonly SqlValue[
   );
 }
 
+/** Of a row of TXNS: what is remembered of it is written down. */
+export const IS_REMEMBERED = `TXN_ID IN (SELECT AT_TXN_ID FROM ${TABLE})`;
+
 /** Old ones, and the oldest of too many, are remembered no more. */
 export async function purgeForgotten(tx: Tx, now: bigint): Promise<void> {
   await tx.run(`DELETE FROM ${TABLE} WHERE AT_FORGOTTEN < ?`, [now - KEPT_MS]);
