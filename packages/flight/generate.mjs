@@ -14,7 +14,10 @@ const dir = mkdtempSync(join(tmpdir(), 'skep-generate-'));
 try {
   const file = join(dir, 'descriptors.binpb');
   buf('build', '../../proto/arrow', '--exclude-source-info', '--as-file-descriptor-set', '-o', file);
-  const lines = readFileSync(file).toString('base64').match(/.{1,110}/g) ?? [];
+  const lines =
+    readFileSync(file)
+      .toString('base64')
+      .match(/.{1,110}/g) ?? [];
   const text = `// Generated from proto/arrow by packages/flight/generate.mjs. DO NOT EDIT.
 
 /** google.protobuf.FileDescriptorSet of Arrow Flight, base64. */
