@@ -255,6 +255,18 @@ describe('soft deletes', () => {
     expect(folders()).toEqual([]);
   });
 
+  it('a CREATE TABLE that the catalog refuses leaves no folder', async () => {
+    await run(session, soft, `create table t (a int) ${acid}`);
+    const { catalog } = home.services;
+    const createTable = catalog.createTable.bind(catalog);
+    catalog.createTable = async () => {
+      throw new Error('another was faster');
+    };
+    await expect(run(session, `create table u (a int) ${acid}`)).rejects.toThrow('another was faster');
+    catalog.createTable = createTable;
+    expect(folders()).toEqual([expect.stringMatching(/^t\.v/)]);
+  });
+
   it('EXPLAIN LOCKS changes nothing', async () => {
     await run(session, `create table p (a int) partitioned by (k int) ${acid}`, 'insert into p values (1,1)');
     for (const statement of [

@@ -14,7 +14,7 @@ import {
 } from './context.js';
 import { MetaError, SemanticError } from './errors.js';
 import { resolveFormat } from './file-format.js';
-import { databaseLock, isTransactional } from './lock-plan.js';
+import { databaseLock, hasOwnFolder, isTransactional } from './lock-plan.js';
 import type { StatementResult } from './result.js';
 import { runStatement } from './run-statement.js';
 import { setSkewed } from './skewed.js';
@@ -54,7 +54,13 @@ export async function createTable(
           if (!statement.temporary) placeNewTable(context, table, txnId, statement.location !== undefined);
           else if (statement.location === undefined) placeTemporary(context, table, txnId);
           await context.services.fs.mkdirs(table.sd?.location ?? '');
-          await registerTable(context, statement, table);
+          try {
+            await registerTable(context, statement, table);
+          } catch (error) {
+            // A folder that no other table ever has is nobody's then.
+            if (hasOwnFolder(table)) await context.services.fs.delete(table.sd?.location ?? '');
+            throw error;
+          }
           return { messages: [] };
         },
       };

@@ -60,12 +60,13 @@ export const isFullAcid = (table: Table): boolean => isTransactional(table) && !
 /** hive.acid.createtable.softdelete: new transactional tables get a folder that no other table ever has. */
 export const hasSoftDeletes = (settings: LockSettings): boolean => settings.softDeleteTables || settings.locklessReads;
 
+/** Whether a table's folder is named after the transaction that made it, so that no other table ever has it. */
+export const hasOwnFolder = (table: Table): boolean =>
+  table.parameters.soft_delete?.toLowerCase() === 'true' && /\.v\d{7,}\/*$/.test(table.sd?.location ?? '');
+
 /** A table whose drop leaves its folder to the Cleaner (AcidUtils.isTableSoftDeleteEnabled). */
 export const isSoftDelete = (table: Table, settings: LockSettings): boolean =>
-  hasSoftDeletes(settings) &&
-  isTransactional(table) &&
-  table.parameters.soft_delete?.toLowerCase() === 'true' &&
-  /\.v\d{7,}\/*$/.test(table.sd?.location ?? '');
+  hasSoftDeletes(settings) && isTransactional(table) && hasOwnFolder(table);
 
 /** DROP PARTITION marks the folder with an empty base, and leaves it to the Cleaner (hive.acid.droppartition.usebase). */
 export const dropsByBase = (table: Table, settings: LockSettings): boolean =>
