@@ -1,7 +1,7 @@
-// Flight clients that exist already, in Go (arrow-go), ADBC (Flight SQL) and with pyspark, and the examples of docs/flight.md, against a Flight service of ours with the tables that Hive
-// wrote (test/golden). Part of npm run test:interop; alone: node scripts/interop-flight-clients.mjs [go|adbc|documentation|pyspark …].
+// Flight clients that exist already, in Go (arrow-go), Java (arrow-java), ADBC (Flight SQL) and with pyspark, and the examples of docs/flight.md, against a Flight service of ours with the tables that Hive
+// wrote (test/golden). Part of npm run test:interop; alone: node scripts/interop-flight-clients.mjs [go|java|adbc|documentation|pyspark …].
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -24,6 +24,25 @@ const CLIENTS = {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     return [client];
+  },
+  java() {
+    const out = join(CACHE, 'java');
+    // Maven compiles what is newer.
+    execFileSync('mvn', ['-q', '-B', '-Dstyle.color=never', 'package', `-DbuildDirectory=${out}`], {
+      cwd: join(ROOT, 'test/interop/flight/java'),
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    const classpath = [join(out, 'classes'), readFileSync(join(out, 'classpath'), 'utf8').trim()].join(delimiter);
+    // Arrow's memory is beyond the heap.
+    const opens = '--add-opens=java.base/java.nio=ALL-UNNAMED';
+    return [
+      'java',
+      opens,
+      '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
+      '-cp',
+      classpath,
+      'dev.skep.interop.FlightCheck',
+    ];
   },
   adbc: () => [PYTHON, join(ROOT, 'test/interop/flight/adbc.py')],
   documentation: () => [PYTHON, join(ROOT, 'test/interop/flight/docs.py')],
