@@ -90,6 +90,9 @@ class Counts {
   }
 }
 
+/** Rows that follow each other are written as they lie in their batch from here on; shorter runs are put together first. */
+const LONG_RUN = 128;
+
 /** Merges a bucket's files into one; without an event no file is made. Stripes that nothing comes in between of are taken over. */
 async function writeBucket(
   input: CompactionInput,
@@ -116,7 +119,9 @@ async function writeBucket(
   };
   const wantedRuns = wantedRunsOf(job);
   const stripes = termsOf(job, () => ({ ...(writer?.pending ?? { rows: 0, bytes: 0 }), gathered: gatherer.length }));
-  const merged = mergeStripes(fs, files, { schema, writeIds, projection: { columns }, keep: job.keep, stripes });
+  const { keep } = job;
+  const withoutDeletes = keep === 'newest';
+  const merged = mergeStripes(fs, files, { schema, writeIds, projection: { columns }, keep, withoutDeletes, stripes });
   for await (const part of runAsync(merged)) {
     if ('stripe' in part) {
       await flush();
@@ -127,7 +132,13 @@ async function writeBucket(
       continue;
     }
     for (const wanted of wantedRuns(part)) {
-      if (gatherer.isBetterAlone(wanted)) await flush();
+      if (job.operation === 'insert' && wanted.end - wanted.start >= LONG_RUN) {
+        await flush();
+        signal?.throwIfAborted();
+        await (await openWriter()).writeRun(wanted);
+        counts.add(job.operation, wanted.end - wanted.start);
+        continue;
+      }
       for (let rest: EventRun | undefined = wanted; rest !== undefined; ) {
         rest = gatherer.add(rest);
         if (gatherer.isFull) await flush();

@@ -2,8 +2,9 @@ import { CorruptFileError, type ValidWriteIdList } from '@skep/core';
 import type { OrcBatch, OrcReader, ReadOptions, StructVector, TypeDescription } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
 import { acidReadOptions, isAcidSchema, OPERATION, type Projection, plainReadOptions } from './acid-schema.js';
+import { ascent, compareOrdered, type OrderedKeys, orderedKeys } from './key-runs.js';
 import { BatchCursor, type OrcFile, openOrcFile } from './orc-file.js';
-import { AcidColumns, compareKeys, consecutiveKeys, type RowKeys, structOf } from './row-keys.js';
+import { AcidColumns, consecutiveKeys, type RowKeys, structOf } from './row-keys.js';
 import type { EventFile, SyntheticRowIds } from './scan-types.js';
 import { type Ask, ask, MustWaitError } from './steps.js';
 import { offersOf, type StripeOffer, type StripeTerms } from './stripe-offer.js';
@@ -12,7 +13,11 @@ import { validRows } from './valid-rows.js';
 /** Consecutive events of one file. */
 export interface EventBatch {
   readonly path: string;
-  readonly keys: RowKeys;
+  readonly keys: OrderedKeys;
+  /** No key is twice in the batch. */
+  readonly isStrict: boolean;
+  /** All are deletes. */
+  readonly isDeletes: boolean;
   readonly operations: Int32Array;
   readonly currentWriteIds: BigInt64Array;
   readonly statementId: number;
@@ -48,7 +53,7 @@ export class EventCursor {
   at = 0;
   private cursor: BatchCursor | undefined;
   private segments: Segment[] = [{}];
-  private last: { keys: RowKeys; at: number } | undefined;
+  private last: { keys: OrderedKeys; at: number } | undefined;
 
   private constructor(
     private readonly source: EventFile,
@@ -67,7 +72,7 @@ export class EventCursor {
   }
 
   /** What `at` is a place in: keys of the batch, or one that is not above those of the offered stripe. Undefined at the end. */
-  get keys(): RowKeys | undefined {
+  get keys(): OrderedKeys | undefined {
     return this.batch?.keys ?? this.offer?.first;
   }
 
@@ -135,7 +140,6 @@ export class EventCursor {
       if (next === undefined) this.cursor = undefined;
       else if (next.length > 0) {
         this.batch = this.batchOf(reader, next);
-        this.checkOrder(this.batch);
         return;
       }
     }
@@ -162,23 +166,29 @@ export class EventCursor {
     if (this.isAcid(reader)) {
       const columns = new AcidColumns(root, path);
       const currentWriteIds = columns.long('currentTransaction');
-      const keys = columns.keys();
+      const keys = orderedKeys(columns.keys());
       const valid = validRows(writeIds, currentWriteIds, keys.length);
       const operations = columns.int('operation');
-      return { path, keys, operations, currentWriteIds, statementId, valid, row: columns.row() };
+      const isDeletes = operations.every((operation) => operation === OPERATION.delete);
+      const isStrict = this.checkOrder(keys);
+      return { path, keys, isStrict, isDeletes, operations, currentWriteIds, statementId, valid, row: columns.row() };
     }
-    const keys = syntheticKeys(this.source, this.rowsBefore + next.rowNumber, next.length, path);
+    const keys = orderedKeys(syntheticKeys(this.source, this.rowsBefore + next.rowNumber, next.length, path));
     const valid = keys.writeIds[0] === 0n ? undefined : validRows(writeIds, keys.writeIds, keys.length);
     const operations = new Int32Array(next.length).fill(OPERATION.insert);
-    return { path, keys, operations, currentWriteIds: keys.writeIds, statementId, valid, row: root };
+    const currentWriteIds = keys.writeIds;
+    return { path, keys, isStrict: true, isDeletes: false, operations, currentWriteIds, statementId, valid, row: root };
   }
 
-  /** Merging relies on it (bug-reports B49). Events of one key may follow each other, the newest first. */
-  private checkOrder({ keys, path }: EventBatch): void {
-    let isSorted = this.last === undefined || compareKeys(this.last.keys, this.last.at, keys, 0) <= 0;
-    for (let i = 1; i < keys.length && isSorted; i++) isSorted = compareKeys(keys, i - 1, keys, i) <= 0;
-    if (!isSorted) throw new CorruptFileError(path, undefined, 'events are not in the order of their ROW__IDs');
+  /** Merging relies on it (bug-reports B49). Events of one key may follow each other, the newest first: whether none do. */
+  private checkOrder(keys: OrderedKeys): boolean {
+    const isBehindLast = this.last === undefined || compareOrdered(this.last.keys, this.last.at, keys, 0) <= 0;
+    const order = ascent(keys);
+    if (order < 0 || !isBehindLast) {
+      throw new CorruptFileError(this.orc.path, undefined, 'events are not in the order of their ROW__IDs');
+    }
     this.last = { keys, at: keys.length - 1 };
+    return order === 1;
   }
 }
 

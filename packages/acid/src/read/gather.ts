@@ -10,9 +10,6 @@ export interface GatheredEvents {
   readonly row: StructVector;
 }
 
-/** Rows that are worth being passed on without waiting for more. */
-const ENOUGH_ROWS = 2048;
-
 /** Collects runs of events into batches of at most `batchSize` rows. */
 export class EventGatherer {
   private runs: EventRun[] = [];
@@ -26,16 +23,6 @@ export class EventGatherer {
 
   get length(): number {
     return this.count;
-  }
-
-  /** Whether what is there should be taken before this run: of one batch, which then needs not be joined with another. */
-  isBetterAlone({ batch }: EventRun): boolean {
-    const { runs } = this;
-    return (
-      this.count >= ENOUGH_ROWS &&
-      runs[runs.length - 1].batch !== batch &&
-      runs[0].batch === runs[runs.length - 1].batch
-    );
   }
 
   /** Takes as much of the run as fits; what is left, or undefined. */

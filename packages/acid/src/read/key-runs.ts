@@ -25,6 +25,43 @@ export type Bounds = readonly [min: bigint, max: bigint];
 export const halvesOf = (values: BigInt64Array): Int32Array =>
   new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
 
+/** Keys that are compared often. */
+export interface OrderedKeys extends RowKeys {
+  readonly writeHalves: Int32Array;
+  readonly rowHalves: Int32Array;
+}
+
+export const orderedKeys = (keys: RowKeys): OrderedKeys => ({
+  ...keys,
+  writeHalves: halvesOf(keys.writeIds),
+  rowHalves: halvesOf(keys.rowIds),
+});
+
+/** As compareKeys. */
+export function compareOrdered(a: OrderedKeys, i: number, b: OrderedKeys, j: number): number {
+  return (
+    compareHalves(a.writeHalves, 2 * i, b.writeHalves, 2 * j) ||
+    a.buckets[i] - b.buckets[j] ||
+    compareHalves(a.rowHalves, 2 * i, b.rowHalves, 2 * j)
+  );
+}
+
+const compareHalves = (a: Int32Array, p: number, b: Int32Array, q: number): number =>
+  a[p + 1] - b[q + 1] || (a[p] >>> 0) - (b[q] >>> 0);
+
+/**
+ * Whether keys ascend: 1 where each is above the one before, 0 where some are equal to it, -1 where one is below.
+ */
+export function ascent(keys: OrderedKeys): 1 | 0 | -1 {
+  let answer: 1 | 0 = 1;
+  for (let i = 1; i < keys.length; i++) {
+    const order = compareOrdered(keys, i - 1, keys, i);
+    if (order > 0) return -1;
+    if (order === 0) answer = 0;
+  }
+  return answer;
+}
+
 /** The runs of a batch's keys, in order. Files are sorted by key, so there are few. */
 export function keyRuns(keys: RowKeys): KeyRun[] {
   const { length, buckets } = keys;

@@ -1,7 +1,7 @@
 import type { FileSystem } from '@skep/storage';
 import { OPERATION } from './acid-schema.js';
 import { type EventBatch, EventCursor, type EventCursorOptions } from './event-cursor.js';
-import { compareKeys, type RowKeys } from './row-keys.js';
+import { compareOrdered, type OrderedKeys } from './key-runs.js';
 import type { EventFile } from './scan-types.js';
 import type { Steps } from './steps.js';
 import type { StripeOffer } from './stripe-offer.js';
@@ -13,7 +13,11 @@ export interface EventRun {
   readonly end: number;
 }
 
-type MergeOptions = EventCursorOptions & { readonly keep: 'newest' | 'all' };
+interface MergeOptions extends EventCursorOptions {
+  readonly keep: 'newest' | 'all';
+  /** Deletes are not handed out. */
+  readonly withoutDeletes?: boolean;
+}
 
 /**
  * Merges files of events (OrcRawRecordMerger): by writeId, bucket, rowId ascending, the events of one key newest first.
@@ -41,7 +45,7 @@ export function* mergeStripes(
   try {
     for (const file of files) cursors.push(yield* EventCursor.open(fs, file, options));
     const heap = new CursorHeap(cursors.filter(({ keys }) => keys !== undefined));
-    let lastKey: { keys: RowKeys; at: number } | undefined;
+    let lastKey: { keys: OrderedKeys; at: number } | undefined;
     for (let top = heap.top; top !== undefined; top = heap.top) {
       const { batch, offer, at } = top;
       if (offer !== undefined) {
@@ -53,14 +57,19 @@ export function* mergeStripes(
       } else {
         if (batch === undefined) break;
         const end = runEnd(top, batch, heap.second);
-        for (const run of validRuns(batch, at, end)) {
-          const first = options.keep === 'newest' ? newestOnly(run, lastKey) : [run];
-          for (const piece of first) {
-            lastKey = { keys: batch.keys, at: piece.end - 1 };
-            yield piece;
+        const isDropped = batch.isDeletes && options.withoutDeletes === true;
+        if (isDropped && batch.valid === undefined) lastKey = { keys: batch.keys, at: end - 1 };
+        else {
+          for (const run of validRuns(batch, at, end)) {
+            const first = options.keep === 'newest' ? newestOnly(run, lastKey) : [run];
+            for (const piece of first) {
+              lastKey = { keys: batch.keys, at: piece.end - 1 };
+              if (!isDropped) yield piece;
+            }
           }
         }
-        yield* top.advanceTo(end);
+        if (end < batch.keys.length) top.at = end;
+        else yield* top.advanceTo(end);
       }
       heap.settle();
     }
@@ -71,7 +80,7 @@ export function* mergeStripes(
 
 /** All other files go on behind the stripe. */
 function isAlone({ last }: StripeOffer, second: EventCursor | undefined): boolean {
-  return second?.keys === undefined || compareKeys(last, 0, second.keys, second.at) < 0;
+  return second?.keys === undefined || compareOrdered(last, 0, second.keys, second.at) < 0;
 }
 
 /** How far the first cursor may go before the second one is due; at least one event. */
@@ -80,19 +89,29 @@ function runEnd(top: EventCursor, batch: EventBatch, second: EventCursor | undef
   if (second?.keys === undefined) return length;
   const { keys } = second;
   // The whole batch comes first where its last key does: the usual case.
-  if (compareKeys(batch.keys, length - 1, keys, second.at) < 0) return length;
-  let end = top.at + 1;
-  while (end < length && compareKeys(batch.keys, end, keys, second.at) < 0) end++;
-  return end;
+  if (compareOrdered(batch.keys, length - 1, keys, second.at) < 0) return length;
+  // In growing steps, then by halves: few keys are looked at where runs are long. All before `low` are below.
+  let low = top.at + 1;
+  let high = length;
+  for (let step = 1; low + step <= high; step *= 2) {
+    if (compareOrdered(batch.keys, low + step - 1, keys, second.at) >= 0) high = low + step - 1;
+    else low += step;
+  }
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareOrdered(batch.keys, middle, keys, second.at) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Parts of the run without events of invalid writes. */
-function* validRuns(batch: EventBatch, start: number, end: number): Generator<EventRun> {
+function validRuns(batch: EventBatch, start: number, end: number): Iterable<EventRun> {
   const { valid } = batch;
-  if (valid === undefined) {
-    yield { batch, start, end };
-    return;
-  }
+  return valid === undefined ? [{ batch, start, end }] : runsOfValid(batch, valid, start, end);
+}
+
+function* runsOfValid(batch: EventBatch, valid: Uint8Array, start: number, end: number): Generator<EventRun> {
   for (let at = start; at < end; ) {
     if (valid[at] === 0) {
       at++;
@@ -106,11 +125,21 @@ function* validRuns(batch: EventBatch, start: number, end: number): Generator<Ev
 }
 
 /** Parts of the run without further events of a key. */
-function* newestOnly(run: EventRun, last: { keys: RowKeys; at: number } | undefined): Generator<EventRun> {
+function newestOnly(run: EventRun, last: { keys: OrderedKeys; at: number } | undefined): Iterable<EventRun> {
+  const { batch, start, end } = run;
+  if (batch.isStrict) {
+    const isFirst = last === undefined || compareOrdered(last.keys, last.at, batch.keys, start) !== 0;
+    if (isFirst) return [run];
+    return start + 1 < end ? [{ batch, start: start + 1, end }] : [];
+  }
+  return severalNewest(run, last);
+}
+
+function* severalNewest(run: EventRun, last: { keys: OrderedKeys; at: number } | undefined): Generator<EventRun> {
   const { batch, start, end } = run;
   const isRepeated = (i: number) => {
-    if (i > start) return compareKeys(batch.keys, i - 1, batch.keys, i) === 0;
-    return last !== undefined && compareKeys(last.keys, last.at, batch.keys, i) === 0;
+    if (i > start) return compareOrdered(batch.keys, i - 1, batch.keys, i) === 0;
+    return last !== undefined && compareOrdered(last.keys, last.at, batch.keys, i) === 0;
   };
   for (let at = start; at < end; ) {
     if (isRepeated(at)) {
@@ -149,7 +178,7 @@ export function* runsWhere({ batch, start, end }: EventRun, isWanted: (row: numb
  */
 function compareEvents(a: EventCursor, b: EventCursor): number {
   if (a.keys === undefined || b.keys === undefined) return Number(a.keys === undefined) - Number(b.keys === undefined);
-  const byKey = compareKeys(a.keys, a.at, b.keys, b.at);
+  const byKey = compareOrdered(a.keys, a.at, b.keys, b.at);
   if (byKey !== 0) return byKey;
   if (a.batch === undefined || b.batch === undefined)
     return Number(b.offer !== undefined) - Number(a.offer !== undefined);

@@ -2,7 +2,7 @@ import type { ValidWriteIdList } from '@skep/core';
 import { type ColumnStatistics, type OrcReader, stripeLength, type WholeStripe } from '@skep/orc';
 import { ACID_COLUMN } from './acid-schema.js';
 import { ACID_KEY_INDEX_KEY } from './acid-version.js';
-import { compareKeys, type RowKeys } from './row-keys.js';
+import { compareOrdered, type OrderedKeys, orderedKeys } from './key-runs.js';
 import { isWholeRangeValid } from './valid-rows.js';
 
 /** Which stripes a merge offers as they are, instead of their events. */
@@ -23,9 +23,9 @@ export interface StripeOffer {
   readonly rows: number;
   readonly operation: number;
   /** One key: none in the stripe is below it. */
-  readonly first: RowKeys;
+  readonly first: OrderedKeys;
   /** One key: the last event's. */
-  readonly last: RowKeys;
+  readonly last: OrderedKeys;
   /** The stripe's part of hive.acid.key.index. */
   readonly keyText: string;
 }
@@ -70,13 +70,13 @@ function offerOf(
   if (!isWholeRangeValid(writeIds, current.minimum, current.maximum)) return undefined;
   const first = oneKey(writes.minimum, buckets.minimum, rowIds.minimum);
   // The last key is the greatest, so its write id is.
-  if (last.writeIds[0] !== writes.maximum || compareKeys(first, 0, last, 0) > 0) return undefined;
+  if (last.writeIds[0] !== writes.maximum || compareOrdered(first, 0, last, 0) > 0) return undefined;
   if (terms.whyNot(stripe) !== undefined) return undefined;
   return { stripe, rows: stripe.information.numberOfRows, operation, first, last, keyText };
 }
 
 interface IndexedKey {
-  readonly key: RowKeys;
+  readonly key: OrderedKeys;
   readonly text: string;
 }
 
@@ -92,19 +92,19 @@ function keyIndexOf(reader: OrcReader): IndexedKey[] | undefined {
     if (match === null) return undefined;
     const key = oneKey(BigInt(match[1]), BigInt(match[2]), BigInt(match[3]));
     const before = keys.at(-1);
-    if (before !== undefined && compareKeys(before.key, 0, key, 0) >= 0) return undefined;
+    if (before !== undefined && compareOrdered(before.key, 0, key, 0) >= 0) return undefined;
     keys.push({ key, text: `${text};` });
   }
   return keys;
 }
 
-function oneKey(writeId: bigint, bucket: bigint, rowId: bigint): RowKeys {
-  return {
+function oneKey(writeId: bigint, bucket: bigint, rowId: bigint): OrderedKeys {
+  return orderedKeys({
     length: 1,
     writeIds: BigInt64Array.of(writeId),
     buckets: Int32Array.of(Number(bucket)),
     rowIds: BigInt64Array.of(rowId),
-  };
+  });
 }
 
 function boundsOf(statistics: ColumnStatistics | undefined): { minimum: bigint; maximum: bigint } | undefined {

@@ -1,12 +1,15 @@
 import type { ValidWriteIdList } from '@skep/core';
+import { halvesOf } from './key-runs.js';
 
 /** 1 where the row's write is valid; undefined where all are. Ids come in runs, so few are looked up. */
 export function validRows(writeIds: ValidWriteIdList, ids: BigInt64Array, length: number): Uint8Array | undefined {
+  const halves = halvesOf(ids);
   let flags: Uint8Array | undefined;
   for (let start = 0; start < length; ) {
     const id = ids[start];
+    const [low, high] = [halves[2 * start], halves[2 * start + 1]];
     let end = start + 1;
-    while (end < length && ids[end] === id) end++;
+    while (end < length && halves[2 * end] === low && halves[2 * end + 1] === high) end++;
     if (!writeIds.isWriteIdValid(id)) {
       flags ??= new Uint8Array(length).fill(1);
       flags.fill(0, start, end);

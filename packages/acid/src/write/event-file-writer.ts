@@ -2,6 +2,7 @@ import type { ByteSink } from '@skep/core';
 import { nullVector, OrcWriter, type OrcWriterOptions, type StructVector, type TypeDescription } from '@skep/orc';
 import { ACID_FIELDS, acidSchema, OPERATION } from '../read/acid-schema.js';
 import { ACID_KEY_INDEX_KEY, ACID_STATS_KEY, ACID_VERSION_KEY } from '../read/acid-version.js';
+import type { EventRun } from '../read/merge-events.js';
 import type { RowKeys } from '../read/row-keys.js';
 import type { StripeOffer } from '../read/stripe-offer.js';
 import { type FileRole, orcWriterOptions } from './orc-options.js';
@@ -17,6 +18,8 @@ export class EventFileWriter {
   private readonly orc: OrcWriter;
   private readonly stats = [0, 0, 0];
   private keyIndex = '';
+  /** The batch whose runs are being written. */
+  private batch: { readonly of: EventRun['batch']; readonly root: StructVector } | undefined;
 
   constructor(
     private readonly sink: ByteSink,
@@ -52,6 +55,16 @@ export class EventFileWriter {
     await this.write(OPERATION.delete, keys, currentWriteIds, nullVector(this.rowSchema, keys.length) as StructVector);
   }
 
+  /** Inserts from `start` to `end` of a batch, without copying them. Runs of a batch come one after the other. */
+  async writeRun({ batch, start, end }: EventRun): Promise<void> {
+    if (this.batch?.of !== batch) {
+      const { keys, currentWriteIds, row } = batch;
+      this.batch = { of: batch, root: rootOf(OPERATION.insert, keys, currentWriteIds, row) };
+    }
+    this.stats[OPERATION.insert] += end - start;
+    await this.orc.write(this.batch.root, start, end);
+  }
+
   /** Rows of the stripe that is being collected, and the memory that it takes. */
   get pending(): { readonly rows: number; readonly bytes: number } {
     return { rows: this.orc.rowsInCurrentStripe, bytes: this.orc.bytesInCurrentStripe };
@@ -66,25 +79,13 @@ export class EventFileWriter {
 
   private async write(
     operation: number,
-    { length, writeIds, buckets, rowIds }: RowKeys,
+    keys: RowKeys,
     currentWriteIds: BigInt64Array,
     row: StructVector,
   ): Promise<void> {
-    if (length === 0) return;
-    this.stats[operation] += length;
-    await this.orc.write({
-      kind: 'struct',
-      length,
-      fieldNames: ACID_FIELDS,
-      children: [
-        { kind: 'int', length, values: new Int32Array(length).fill(operation) },
-        { kind: 'long', length, values: writeIds },
-        { kind: 'int', length, values: buckets },
-        { kind: 'long', length, values: rowIds },
-        { kind: 'long', length, values: currentWriteIds },
-        row,
-      ],
-    });
+    if (keys.length === 0) return;
+    this.stats[operation] += keys.length;
+    await this.orc.write(rootOf(operation, keys, currentWriteIds, row));
   }
 
   async close(): Promise<void> {
@@ -94,6 +95,27 @@ export class EventFileWriter {
   async abort(): Promise<void> {
     await this.sink.abort();
   }
+}
+
+function rootOf(
+  operation: number,
+  { length, writeIds, buckets, rowIds }: RowKeys,
+  currentWriteIds: BigInt64Array,
+  row: StructVector,
+): StructVector {
+  return {
+    kind: 'struct',
+    length,
+    fieldNames: ACID_FIELDS,
+    children: [
+      { kind: 'int', length, values: new Int32Array(length).fill(operation) },
+      { kind: 'long', length, values: writeIds },
+      { kind: 'int', length, values: buckets },
+      { kind: 'long', length, values: rowIds },
+      { kind: 'long', length, values: currentWriteIds },
+      row,
+    ],
+  };
 }
 
 /** `writeId,bucket,rowId;` (OrcRecordUpdater.KeyIndexBuilder). */

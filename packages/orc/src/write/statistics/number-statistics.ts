@@ -37,13 +37,24 @@ export class IntegerStatistics extends Statistics {
 
   addLongs(values: BigInt64Array, from: number, count: number): void {
     if (count === 0) return;
-    let min = from;
-    let max = from;
-    for (let i = from + 1; i < from + count; i++) {
-      if (values[i] < values[min]) min = i;
-      if (values[i] > values[max]) max = i;
-    }
     const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+    let [min, max] = [from, from];
+    let [minHigh, minLow] = [halves[2 * from + 1], halves[2 * from] >>> 0];
+    let [maxHigh, maxLow] = [minHigh, minLow];
+    // Elements of a BigInt64Array that are compared cost an allocation each.
+    for (let i = from + 1, p = 2 * i; i < from + count; i++, p += 2) {
+      const low = halves[p] >>> 0;
+      const high = halves[p + 1];
+      if (high < minHigh || (high === minHigh && low < minLow)) {
+        min = i;
+        minHigh = high;
+        minLow = low;
+      } else if (high > maxHigh || (high === maxHigh && low > maxLow)) {
+        max = i;
+        maxHigh = high;
+        maxLow = low;
+      }
+    }
     this.add(values[min], values[max], sumOfLongs(halves, from, count));
   }
 
