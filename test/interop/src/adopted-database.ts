@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Configuration } from '@skep/config';
 import { systemClock } from '@skep/core';
 import { freePort, startMariadb } from '@skep/metadb/testing';
+import { openServices } from '@skep/metastore';
+import { createLogger } from '@skep/telemetry/log';
 import { Processes } from '../../services/processes.js';
 import { HiveOnDatabase } from './hive-on-database.js';
 import { TurnChecks } from './turn-checks.js';
@@ -23,6 +26,7 @@ export async function adoptedDatabase(oracle: string, skep: string): Promise<boo
     const jdbc = `jdbc:mariadb://127.0.0.1:${mariadb.port}/hive?createDatabaseIfNotExist=true`;
     // What it says comes with the error, should it fail.
     execFileSync(join(oracle, 'schematool.sh'), [jdbc], { stdio: 'pipe' });
+    await sameTables(checks, mariadb.url);
     const hive = new HiveOnDatabase(oracle, work, jdbc, await freePort(), ['made', 'after']);
     try {
       checks.hiveSaid(await hive.run('made', MADE), MADE_ROWS);
@@ -57,6 +61,45 @@ export async function adoptedDatabase(oracle: string, skep: string): Promise<boo
     rmSync(work, { recursive: true, force: true });
   }
   return checks.print("skep on a MariaDB metastore of Hive's schematool, with Hive's tables, and Hive after that");
+}
+
+/** Where a database that skep makes may differ from schematool's: DataNucleus' own table, and numbers that hold more. */
+const MAY_DIFFER = [
+  /^NUCLEUS_TABLES\./,
+  /^(TAB|PART)_COL_STATS\.(AVG_COL_LEN|DOUBLE_(HIGH|LOW)_VALUE) /,
+  /^(MASTER_KEYS\.KEY_ID|SCHEDULED_QUERIES\.ACTIVE_EXECUTION_ID|SCHEMA_VERSION\.SCHEMA_TEXT) /,
+];
+
+/** Every column of schematool's tables is in those that skep makes, of the same type. */
+async function sameTables(checks: TurnChecks, server: string): Promise<void> {
+  const opened = await openServices({
+    dbUrl: `${server}/ours`,
+    conf: new Configuration(),
+    user: 'skep',
+    version: 'test',
+    newWarehouse: 'file:/nowhere',
+    log: createLogger({
+      level: 'error',
+      now: () => systemClock.now(),
+      write: (line) => void process.stderr.write(line),
+    }),
+  });
+  try {
+    const columnsOf = (schema: string) =>
+      opened.db.read((tx) =>
+        tx.column<string>(
+          `SELECT CONCAT(UPPER(TABLE_NAME), '.', UPPER(COLUMN_NAME), ' ', COLUMN_TYPE, ' ', IS_NULLABLE) AS C
+             FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ?`,
+          [schema],
+        ),
+      );
+    const [ours, hives] = [new Set(await columnsOf('ours')), await columnsOf('hive')];
+    const missing = hives.filter((column) => !ours.has(column) && !MAY_DIFFER.some((known) => known.test(column)));
+    checks.check('schematool made tables', hives.length > 500);
+    checks.same("columns of schematool's that are not skep's", missing, []);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** At most half a minute; what did not come is seen by the check that follows. */

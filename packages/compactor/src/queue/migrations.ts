@@ -5,7 +5,7 @@ function columns(prefix: 'CQ' | 'CC', text: string): string {
   const names = `ID bigint NOT NULL PRIMARY KEY, DATABASE varchar(128) NOT NULL, TABLE varchar(256) NOT NULL,
     PARTITION varchar(767)${text}, STATE char(1) NOT NULL, TYPE char(1) NOT NULL, TBLPROPERTIES varchar(2048)${text},
     WORKER_ID varchar(128)${text}, ENQUEUE_TIME bigint, START bigint, RUN_AS varchar(128)${text}, HIGHEST_WRITE_ID bigint,
-    META_INFO varbinary(2048), HADOOP_JOB_ID varchar(32), ERROR_MESSAGE text${text}, NEXT_TXN_ID bigint, TXN_ID bigint,
+    META_INFO varbinary(2048), HADOOP_JOB_ID varchar(32), ERROR_MESSAGE mediumtext${text}, NEXT_TXN_ID bigint, TXN_ID bigint,
     COMMIT_TIME bigint, INITIATOR_ID varchar(128)${text}, INITIATOR_VERSION varchar(128), WORKER_VERSION varchar(128),
     POOL_NAME varchar(128)${text}, NUMBER_OF_BUCKETS integer, ORDER_BY varchar(4000)${text}`;
   return names.replace(/(^|,)\s*([A-Z_]+)/g, `$1 ${prefix}_$2`);
