@@ -46,12 +46,20 @@ export function hiveSnapshots(): Snapshot[] {
       const snapshot = /^!snapshot (\S+)/.exec(step.statement)?.[1];
       if (snapshot === undefined) continue;
       for (const [table, recorded] of Object.entries(step.tables ?? {})) {
-        const dir = join(cases, name, snapshot, table);
+        const dir = folderOf(join(cases, name, snapshot), table);
         snapshots.push({ name: `${name} ${snapshot} ${table}`, dir, table: recorded });
       }
     }
   }
   return snapshots;
+}
+
+/** A table that may be dropped softly has its creating transaction's number behind its folder's name. */
+function folderOf(snapshot: string, table: string): string {
+  const soft = existsSync(snapshot)
+    ? readdirSync(snapshot).find((name) => /^(.*)\.v\d+$/.exec(name)?.[1] === table)
+    : undefined;
+  return join(snapshot, soft ?? table);
 }
 
 function stepsOf(recorded: RecordedStep[] | { steps: RecordedStep[] }): RecordedStep[] {
