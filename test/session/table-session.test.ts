@@ -141,12 +141,23 @@ describe('rows that are changed by their ROW__ID', () => {
       { name: 'id', type: 'int' },
       { name: 'v', type: 'string' },
     ];
-    const target = { table: await session.table('default', 't'), partition: {}, given, validTxns };
-    const one = (async function* one() {
-      yield changes([id], row(1, 'x'));
-    })();
-    await expect(session.change(target, one)).rejects.toMatchObject({ kind: 'conflict' });
+    const target = { table: await session.table('default', 't'), partition: {}, given };
+    const one = async function* one(of: RowId) {
+      yield changes([of], row(1, 'x'));
+    };
+    await expect(session.change({ ...target, validTxns }, one(id))).rejects.toMatchObject({ kind: 'conflict' });
+    // Rows may say by which snapshot they were read: a rebalance since then is a conflict, other changes of the table are none.
+    await expect(session.change({ ...target, readBy: validTxns }, one(id))).rejects.toMatchObject(CHANGED);
     expect(await rows(home.newSession(), 'select count(*) from t')).toEqual(['3']);
+    const { validTxns: readBy } = await home.services.txns.getValidTxns({});
+    const now = (await rowIds(home, 'select id, row__id from t')).get('1') as RowId;
+    await run(home.newSession(), "update t set v = 'B' where id = 2", "alter table t compact 'major'");
+    expect(await home.compactor.runWorkerOnce()).toBe(true);
+    await session.change({ ...target, readBy }, one(now));
+    expect(await rows(home.newSession(), 'select * from t order by id')).toEqual(['1\tx', '2\tB', '3\tc']);
+    await expect(session.change({ ...target, readBy: 'nonsense' }, one(now))).rejects.toMatchObject({
+      kind: 'invalid',
+    });
   });
 
   it('may be rows that an earlier write of the transaction brought, but not twice', async () => {

@@ -205,6 +205,8 @@ def what_clients_send():
 
 def a_stale_mutation():
     rows = read(table="numbers", rowIds=True)
+    # The snapshot goes with the rows, also back to the service.
+    assert b"skep.validTxns" in rows.append_column("operation", [["update"] * 3]).slice(1).schema.metadata, rows.schema
     put(rows.slice(0, 1).append_column("operation", [["update"]]), table="numbers", mode="mutate")
     stale = rows.append_column("operation", [["delete"] * rows.num_rows])
     fails(Exception, "it was changed or deleted since it was read", lambda: put(stale, table="numbers", mode="mutate"))

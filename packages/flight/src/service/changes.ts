@@ -16,6 +16,9 @@ import type { RowChanges } from './data-source.js';
 import { BadRequestError } from './errors.js';
 import { type IncomingColumn, incomingRows } from './incoming.js';
 
+/** Metadata of a schema with ROW__IDs: the snapshot (Hive's ValidTxnList as text) in which they are those of the rows. */
+export const READ_BY = 'skep.validTxns';
+
 /** Hive's ROW__ID. */
 export const ROW_ID = 'row__id';
 const ROW_ID_FIELDS = ['writeid', 'bucketid', 'rowid'] as const;

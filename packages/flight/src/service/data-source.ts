@@ -68,6 +68,8 @@ export interface WriteRequest {
   readonly txnId?: bigint;
   /** The snapshot by which rows to change were read. */
   readonly validTxns?: string;
+  /** The same, as the rows themselves say it: no more than that their ROW__IDs have to be those of then. */
+  readonly readBy?: string;
 }
 
 /** Events of a write: rows that go with their partition columns, and rows that come. */

@@ -4,7 +4,7 @@ import { type IpcMessage, type IpcStream, readIpc } from '../arrow/ipc.js';
 import type { FlightData, PutResult } from '../gen/flight.js';
 import { unpackSql } from '../sql/any.js';
 import { type FlightSql, INGEST, updateResult } from '../sql/flight-sql.js';
-import { changeColumns, changesOf } from './changes.js';
+import { changeColumns, changesOf, READ_BY } from './changes.js';
 import type { Caller, DataSource, RowChanges, WriteReport, WriteRequest } from './data-source.js';
 import { parseWriteDescriptor, type WriteDescriptor } from './descriptor.js';
 import { BadRequestError } from './errors.js';
@@ -72,7 +72,9 @@ async function writeRows(
   if (target.mode === 'mutate') {
     const changed = changeColumns(schema, target.operationColumn);
     const columns = incomingColumns(schema, shape, changed.names);
-    const full: WriteRequest = { ...request, given: givenOf(columns) };
+    const readBy = schema.metadata.get(READ_BY);
+    const known = readBy === undefined ? request : { ...request, readBy };
+    const full: WriteRequest = { ...known, given: givenOf(columns) };
     const missing = missingColumns(columns, shape);
     const data = new Set(columns.map(({ name }) => name));
     const keys = shape.partitionColumns.filter((name) => !(name in target.partition) && data.has(name));

@@ -23,7 +23,7 @@ import { unpackSql } from '../sql/any.js';
 import { FlightSql } from '../sql/flight-sql.js';
 import type { SqlSource } from '../sql/sql-source.js';
 import { actionTypes, doAction } from './actions.js';
-import { ROW_ID, ROW_ID_TYPE } from './changes.js';
+import { READ_BY, ROW_ID, ROW_ID_TYPE } from './changes.js';
 import type { Caller, DataSource, PlannedSplit, ReadPlan, TableShape } from './data-source.js';
 import { parseReadDescriptor, type ReadDescriptor } from './descriptor.js';
 import { doPut } from './do-put.js';
@@ -167,11 +167,12 @@ class FlightService {
     const { columns, type } = read;
     const { txnId, expiresMs } = plan;
     const common = { database, table, user: caller.user, txnId, expiresMs, columns, type, filter, timestamps, rowIds };
+    const readBy = rowIds ? { validTxns: plan.validTxns } : {};
     return {
       schema: asBuffer(encapsulatedSchema(read.schema)),
       flightDescriptor: descriptor,
       endpoint: plan.splits.map((split) => ({
-        ticket: { ticket: this.signer.sign({ ...common, bytes: split.sizeBytes, handle: split.handle }) },
+        ticket: { ticket: this.signer.sign({ ...common, ...readBy, bytes: split.sizeBytes, handle: split.handle }) },
         location: (this.options.locations ?? []).map((uri) => ({ uri })),
         expirationTime: new Date(expiresMs),
         appMetadata: jsonBytes({ partition: split.partition, bytes: split.sizeBytes }),
@@ -196,7 +197,8 @@ class FlightService {
     const type = parseType(ticket.type);
     const all = type.fieldNames.map((name, i) => ({ name, type: type.children[i] }));
     const delivered = all.slice(0, columns.length);
-    const schema = schemaOf([...delivered, ...(rowIds ? [{ name: ROW_ID, type: ROW_ID_TYPE }] : [])], timestamps);
+    const own = rowIds ? [{ name: ROW_ID, type: ROW_ID_TYPE }] : [];
+    const schema = schemaOf([...delivered, ...own], timestamps, ticket.validTxns);
     const filter = ticket.filter === undefined ? undefined : parseFilter(ticket.filter, all);
     const extra = (filter?.columns ?? []).filter((name) => !columns.includes(name));
     const { sent } = this.totals;
@@ -243,8 +245,12 @@ function timestampsOf(call: CallContext | undefined): TimestampForm {
 
 type Columns = readonly { readonly name: string; readonly type: TypeDescription }[];
 
-const schemaOf = (columns: Columns, timestamps: TimestampForm): Schema =>
-  toArrowSchema(createStruct(columns.map(({ name, type }) => [name, type] as const)), { timestamps });
+const schemaOf = (columns: Columns, timestamps: TimestampForm, readBy?: string): Schema =>
+  toArrowSchema(
+    createStruct(columns.map(({ name, type }) => [name, type] as const)),
+    { timestamps },
+    readBy === undefined ? undefined : new Map([[READ_BY, readBy]]),
+  );
 
 /** What a read delivers: its columns and schema. */
 function readOf({ columns, filter, timestamps, rowIds, database, table }: ReadDescriptor, shape: TableShape) {

@@ -17,6 +17,8 @@ export interface SplitTicket {
   readonly filter: Json | undefined;
   readonly timestamps: TimestampForm;
   readonly rowIds: boolean;
+  /** With rowIds: the snapshot, which goes with the rows. */
+  readonly validTxns?: string;
   /** Of the files. */
   readonly bytes: number;
   readonly handle: unknown;

@@ -1,6 +1,6 @@
 import { getAcidState, planSplits, type UnseenRow } from '@skep/acid';
 import { SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core';
-import type { Table } from '@skep/rpc';
+import { CompactionState, CompactionType, type Table } from '@skep/rpc';
 import type { SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
 import type { StatementTransaction } from './statement-transaction.js';
@@ -39,6 +39,30 @@ export async function requireSeenRows(
     if (unseen !== undefined) throw errorOf(unseen, transaction.txnId, table, partition);
   }
 }
+
+/**
+ * A rebalance numbers rows anew: what was one row's ROW__ID may be another's. Rows that were read before one say by which snapshot
+ * (`readBy`, Hive's ValidTxnList as text), and are not changed by their old ROW__IDs.
+ */
+export async function requireSameRowIds(
+  { services: { compactions } }: SessionContext,
+  transaction: StatementTransaction,
+  { database, name }: Table,
+  readBy: string,
+): Promise<void> {
+  const seen = ValidTxnList.parse(readBy);
+  const type = CompactionType.COMPACTION_TYPE_REBALANCE;
+  const { compactions: found } = await compactions.showCompactions({ database, table: name, type, limit: 0n });
+  const since = found.find(({ txnId, state }) => txnId !== undefined && DONE.has(state) && !seen.isTxnValid(txnId));
+  if (since === undefined) return;
+  const what = `[txnid:${transaction.txnId}] cannot change rows of ${database}.${name} by ROW__IDs from before`;
+  throw new RowChangedError(transaction.txnId, `${what} its rebalance [txnid:${since.txnId}]. Read them again`);
+}
+
+const DONE: ReadonlySet<CompactionState> = new Set([
+  CompactionState.COMPACTION_STATE_READY_FOR_CLEANING,
+  CompactionState.COMPACTION_STATE_SUCCEEDED,
+]);
 
 function errorOf(
   { why, writeId, bucket, rowId }: UnseenRow,

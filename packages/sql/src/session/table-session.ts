@@ -18,7 +18,7 @@ import { canonicalPartitionText } from './partition-value.js';
 import { nameOf, normalizePartitionValue } from './partitions.js';
 import { runStatement } from './run-statement.js';
 import { ScanProgress } from './scan-progress.js';
-import { requireSeenRows } from './seen-rows.js';
+import { requireSameRowIds, requireSeenRows } from './seen-rows.js';
 import type { Services } from './services.js';
 import { planTableSplits, type TableSplit } from './split-scan.js';
 import type { StatementTransaction } from './statement-transaction.js';
@@ -36,6 +36,8 @@ export interface WriteTarget {
   readonly given: readonly IncomingColumn[];
   /** The snapshot by which rows to change were read (Hive's ValidTxnList as text): what was changed since is a conflict. */
   readonly validTxns?: string;
+  /** As `validTxns`, but only a rebalance since then is a conflict: it gave rows other ROW__IDs. */
+  readonly readBy?: string;
 }
 
 /** Some events: rows to add, rows to take away. Both have their partition columns at the end. */
@@ -246,7 +248,11 @@ export class TableSession {
   }
 
   /** First committer wins: whoever changed the rows since they were read has won. */
-  private async requireUnchanged(running: StatementTransaction, { table, validTxns }: WriteTarget): Promise<void> {
+  private async requireUnchanged(
+    running: StatementTransaction,
+    { table, validTxns, readBy }: WriteTarget,
+  ): Promise<void> {
+    if (readBy !== undefined) await requireSameRowIds(this.context, running, table, readBy);
     if (validTxns === undefined) return;
     const { txnId } = running;
     const conflict = await this.context.services.txns.getLatestConflictingCommit({ txnId, validTxns, overwritten: [] });
