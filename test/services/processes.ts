@@ -76,7 +76,13 @@ export class Processes {
     });
     // Later it may end as it likes.
     early.catch(() => undefined);
-    await Promise.race([ready, early]);
+    try {
+      await Promise.race([ready, early]);
+    } catch (error) {
+      // Whoever is late is not to come after all, unknown to everybody.
+      child.kill('SIGKILL');
+      throw error;
+    }
     const address = /\d+\.\d+\.\d+\.\d+:\d+/.exec(text().out)?.[0] ?? '';
     return {
       child,

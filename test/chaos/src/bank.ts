@@ -7,9 +7,15 @@ import { openRemoteHome, type RemoteHome } from '../../../apps/cli/src/remote-ho
 
 export const ACCOUNTS = 24;
 export const OPENING_BALANCE = 1000;
+export const TABLE = 'accounts';
+/** The table may have partitions: so many. */
+export const BRANCHES = 3;
+export const branchOf = (id: number): number => id % BRANCHES;
+/** Of locations, before a path. */
+export const LOCATION_PREFIX = /^file:(?:\/\/)?(?=\/)/;
 
 /** The sum, and whether an account is missing or there twice. */
-export const SUM = 'select sum(balance), count(*), count(distinct id) from accounts';
+export const SUM = `select sum(balance), count(*), count(distinct id) from ${TABLE}`;
 
 /** Sessions on the metastore, as `skep --metastore` has them. */
 export async function openBank(metastore: string): Promise<RemoteHome> {

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@skep/core';
-import { TxnState } from '@skep/rpc';
 import { Processes, type Running, until } from '../../services/processes.js';
 import { Random } from '../../sim/src/random.js';
-import { ACCOUNTS, OPENING_BALANCE, openPatiently, rowsOf, SUM } from './bank.js';
+import { ACCOUNTS, branchOf, OPENING_BALANCE, openPatiently, TABLE } from './bank.js';
+import { checkEnd } from './check-end.js';
 
 export interface ChaosOptions {
   /** Of process.ts. */
@@ -16,6 +16,8 @@ export interface ChaosOptions {
   readonly clients?: number;
   /** Goes on, on a busy machine at most four times as long, until so many transfers are heard of. */
   readonly atLeast?: number;
+  /** The table has partitions. */
+  readonly isPartitioned?: boolean;
   readonly seed?: number;
   readonly log?: (line: string) => void;
 }
@@ -28,7 +30,6 @@ export interface ChaosReport {
 
 const COMPACTORS = 2;
 const KILL_EVERY_MS = 1000;
-const MOST_WAIT_MS = 60_000;
 const SLOWER = 4;
 const WAYS = ['update', 'merge', 'transaction'];
 /** Of so many kills one is the metastore's. */
@@ -38,9 +39,10 @@ const CONF = {
   SKEP_CONF_hive_compactor_initiator_on: 'true',
   SKEP_CONF_hive_compactor_cleaner_on: 'true',
   SKEP_CONF_hive_txn_timeout: '60s',
+  SKEP_CONF_hive_compactor_aborted_txn_time_threshold: '2s',
 };
 
-/** Clients, compactors, a reader and the metastore as processes, killed with -9 one a second; then the checks. */
+/** Clients, compactors, a data service for one of these, a reader and the metastore as processes, killed with -9 one a second; then the checks. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), 'skep-chaos-'));
   const processes = Processes.of(options.bundle, { HOME: folder, ...CONF });
@@ -63,6 +65,8 @@ class Chaos {
   private readonly victims = new Map<string, Running>();
   private metastore: Running | undefined;
   private address = '';
+  /** Where the data service is, again and again. */
+  private data: string | undefined;
   private isOver = false;
   /** Processes that are about to be there. */
   private readonly starting = new Set<Promise<void>>();
@@ -78,14 +82,14 @@ class Chaos {
 
   async run(): Promise<ChaosReport> {
     await this.startMetastore('127.0.0.1:0');
-    const values = Array.from({ length: ACCOUNTS }, (_, id) => `(${id}, ${OPENING_BALANCE})`).join(', ');
-    await this.makeAccounts(values);
+    await this.makeAccounts();
     const expected = `${ACCOUNTS * OPENING_BALANCE}\t${ACCOUNTS}\t${ACCOUNTS}`;
     const names = [
-      ...Array.from({ length: this.options.clients ?? 8 }, (_, i) => `client${i}`),
+      ...Array.from({ length: this.clients }, (_, i) => `client${i}`),
       ...Array.from({ length: COMPACTORS }, (_, i) => `compactor${i}`),
       'reader',
     ];
+    await this.start('data', expected);
     await Promise.all(names.map((name) => this.start(name, expected)));
     this.options.log?.('all processes run');
     const startedMs = systemClock.now();
@@ -104,6 +108,7 @@ class Chaos {
     for (const running of this.victims.values()) running.child.kill('SIGKILL');
     await Promise.all(this.starting);
     this.options.log?.('all are killed; looking at what is left');
+    if (this.moved === 0) this.problems.push('nobody moved any money');
     await this.checkEnd(expected);
     const figures = Object.fromEntries([...this.counts].sort());
     return {
@@ -112,17 +117,29 @@ class Chaos {
     };
   }
 
+  private get clients(): number {
+    return this.options.clients ?? 8;
+  }
+
   private get moved(): number {
     return WAYS.reduce((sum, way) => sum + (this.counts.get(`moved ${way}`) ?? 0), 0);
   }
 
-  private async makeAccounts(values: string): Promise<void> {
+  private async makeAccounts(): Promise<void> {
+    const { isPartitioned = false } = this.options;
     const home = await openPatiently(this.address);
     const session = home.newSession();
-    await session.execute(
-      "create table accounts (id int, balance bigint) stored as orc tblproperties ('transactional'='true')",
+    const branches = isPartitioned ? 'partitioned by (branch int)' : '';
+    const rows = Array.from(
+      { length: ACCOUNTS },
+      (_, id) => `(${id}, ${OPENING_BALANCE}${isPartitioned ? `, ${branchOf(id)}` : ''})`,
     );
-    await session.execute(`insert into accounts values ${values}`);
+    await session.execute(
+      `create table ${TABLE} (id int, balance bigint) ${branches} stored as orc
+        tblproperties ('transactional'='true', 'compactorthreshold.hive.compactor.delta.num.threshold'='3')`,
+    );
+    await session.execute('set hive.exec.dynamic.partition.mode=nonstrict');
+    await session.execute(`insert into ${TABLE} values ${rows.join(', ')}`);
     await home.close();
   }
 
@@ -143,13 +160,9 @@ class Chaos {
   private async startNow(name: string, expected: string): Promise<void> {
     if (this.isOver) return;
     const seed = String(1000 * (this.options.seed ?? 1) + this.nextSeed++);
-    const args = name.startsWith('client')
-      ? ['client', this.address, seed]
-      : name === 'reader'
-        ? ['reader', this.address, seed, expected]
-        : ['compactor', '--metastore', this.address];
     try {
-      const running = await this.processes.start(args);
+      const running = await this.processes.start(this.argsOf(name, seed, expected));
+      if (name === 'data') this.data ??= running.address;
       if (this.isOver) {
         await running.end('SIGKILL');
         return;
@@ -163,6 +176,17 @@ class Chaos {
       this.options.log?.(`${name}: ${String(error).slice(0, 300)}`);
       await this.startNow(name, expected);
     }
+  }
+
+  private argsOf(name: string, seed: string, expected: string): string[] {
+    const metastore = ['--metastore', this.address];
+    if (name.startsWith('client'))
+      return ['client', this.address, seed, this.options.isPartitioned ? 'partitioned' : 'plain'];
+    if (name === 'reader') return ['reader', this.address, seed, expected];
+    if (name === 'data') return ['data', ...metastore, '--listen', this.data ?? '127.0.0.1:0'];
+    // One has its files done by the data service.
+    const elsewhere = name === 'compactor0' && this.data !== undefined ? ['--data', this.data] : [];
+    return ['compactor', ...metastore, ...elsewhere];
   }
 
   /** Counts what a process says, line by line. */
@@ -179,7 +203,7 @@ class Chaos {
     if (/^(UNEXPECTED|WRONG)/.test(line)) {
       this.options.log?.(`${name}: ${line}`);
       if (this.problems.length < 20) this.problems.push(`${name}: ${line}`);
-    } else if (line.startsWith('moved') || line === 'seen') this.count(line);
+    } else if (line.startsWith('moved') || line.startsWith('seen')) this.count(line);
     else if (line.startsWith('failed')) {
       this.count(`failed: ${/^failed \w+: (\w+)/.exec(line)?.[1]}`);
     }
@@ -200,9 +224,17 @@ class Chaos {
         .catch((error: unknown) => this.problems.push(`the metastore does not start again: ${String(error)}`));
       return;
     }
-    const names = [...this.victims.keys()].filter((name) => name !== 'reader');
-    if (names.length === 0) return;
-    const name = this.random.pick(names);
+    const alive = [...this.victims.keys()];
+    const clients = alive.filter((name) => name.startsWith('client'));
+    // On a busy machine they start more slowly than they are killed: then nobody would be left to move money.
+    const spares = 2 * clients.length < this.clients ? [...clients, 'reader'] : ['reader'];
+    const names = alive.filter((name) => !spares.includes(name));
+    if (names.length === 0) {
+      this.count('nobody killed');
+      return;
+    }
+    // Mostly who has lived longest: whoever has just begun has done little yet that could be cut off.
+    const name = this.random.chance(0.7) ? names[0] : this.random.pick(names);
     const victim = this.victims.get(name);
     this.victims.delete(name);
     this.count(`killed ${name.replace(/\d/, '')}`);
@@ -214,44 +246,17 @@ class Chaos {
     await until(() => this.metastore !== undefined, 'the metastore');
     await this.processes.start(['compactor', '--metastore', this.address]);
     const home = await openPatiently(this.address);
-    const session = home.newSession();
     try {
-      const look = async (when: string) => {
-        const [sum] = await rowsOf(session, SUM);
-        if (sum !== expected) this.problems.push(`${when}: ${sum} instead of ${expected}`);
-      };
-      await look('at the end');
-      const { txns, locks } = home.services;
-      await this.wait('locks', async () => (await locks.showLocks({})).locks.length);
-      const isOpen = ({ state }: { state: TxnState }) => state === TxnState.TXN_STATE_OPEN;
-      await this.wait('open transactions', async () => (await txns.showTxns({})).txns.filter(isOpen).length);
-      await this.wait('folders beside the base', async () => {
-        // One may be under way already.
-        await session.execute("alter table accounts compact 'major' and wait").catch(() => undefined);
-        return this.folders().length - 1;
+      const { problems, compactions } = await checkEnd({
+        home,
+        expected,
+        warehouse: `${this.folder}/warehouse`,
+        log: this.options.log,
       });
-      const folders = this.folders();
-      if (!/^base_\d+_v\d+$/.test(folders.join())) this.problems.push(`the last compaction left ${folders.join(', ')}`);
-      await look('after the last compaction');
+      this.problems.push(...problems);
+      this.counts.set('compactions asked for', compactions);
     } finally {
       await home.close();
     }
-  }
-
-  /** Until none are left; a minute at most. */
-  private async wait(what: string, left: () => Promise<number>): Promise<void> {
-    const startedMs = systemClock.now();
-    let count = await left();
-    while (count > 0 && systemClock.now() < startedMs + MOST_WAIT_MS) {
-      await systemClock.sleep(200);
-      count = await left();
-    }
-    this.options.log?.(`${what}: ${count} after ${systemClock.now() - startedMs} ms`);
-    if (count > 0) this.problems.push(`${count} ${what} are left after ${MOST_WAIT_MS} ms`);
-  }
-
-  private folders(): string[] {
-    const path = join(this.folder, 'warehouse/accounts');
-    return existsSync(path) ? readdirSync(path).sort() : [];
   }
 }
