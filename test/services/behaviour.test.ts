@@ -50,8 +50,21 @@ const cells = (text: string): string[][] =>
 describe('Workers elsewhere', { timeout: 180_000 }, () => {
   it('begin a compaction as soon as it is asked for, and ask rarely while nobody does', async () => {
     const { address } = await metastore('--log-level', 'debug');
-    await skep.start(['compactor', '--metastore', address, '--threads', '2']);
-    await skep.start(['compactor', '--metastore', address, '--pool', 'big']);
+    const compactor = await skep.start(
+      ['compactor', '--metastore', address, '--hiveconf', 'hive.compactor.worker.threads=2'],
+      { SKEP_CONF_hive_compactor_check_interval: '1h' },
+    );
+    expect(compactor.text().out).toContain('ready: 2 thread(s), metastore');
+    const other = [
+      '--hiveconf',
+      'hive.compactor.worker.threads=0',
+      '--hiveconf',
+      'hive.compactor.worker.big.threads=1',
+    ];
+    const ofPool = await skep.start(['compactor', '--metastore', address, ...other]);
+    expect(ofPool.text().out).toContain('ready: 0 thread(s), 1 of pool big, metastore');
+    const none = await skep.run(['compactor', '--metastore', address, ...other.slice(0, 2)]);
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('leaves no Worker to run') });
     await sql(address, `create table t (id int) ${acid}; insert into t values (1); insert into t values (2)`);
     await sql(address, "alter table t compact 'minor' and wait; insert into t values (3)");
     await sql(address, "alter table t compact 'major' and wait pool 'big'");

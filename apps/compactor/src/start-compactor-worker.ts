@@ -28,6 +28,8 @@ export interface CompactorWorkerOptions {
   readonly threads: number;
   /** Whose requests are carried out; empty: those of no pool, and what waited too long for its own. */
   readonly pool: string;
+  /** Workers of named pools beside those of the default pool. */
+  readonly pools?: Readonly<Record<string, number>>;
   readonly user: string;
   readonly version: string;
   readonly clock?: Clock;
@@ -81,7 +83,7 @@ export async function startCompactorWorker(options: CompactorWorkerOptions): Pro
       log,
       meter,
     },
-    { workers: pool === '' ? threads : 0, pools: pool === '' ? {} : { [pool]: threads } },
+    { workers: pool === '' ? threads : 0, pools: pool === '' ? (options.pools ?? {}) : { [pool]: threads } },
   );
   return {
     figures: [meter],

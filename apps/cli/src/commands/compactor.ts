@@ -1,5 +1,6 @@
 import { startCompactorWorker } from '@skep/compactor-worker';
 import type { Configuration } from '@skep/config';
+import { workerPools } from '@skep/metastore';
 import { parseAddress } from '@skep/rpc';
 import type { Logger } from '@skep/telemetry/log';
 import { type Environment, userName } from '../configuration.js';
@@ -12,7 +13,7 @@ import { asked, countOf, type LogFlags, serviceLogger, servingConfiguration, sta
 
 export interface CompactorFlags extends ClientFlags, LogFlags {
   readonly data?: string;
-  readonly threads: string;
+  readonly threads?: string;
   readonly pool?: string;
   readonly metrics?: string;
   readonly config?: readonly string[];
@@ -27,16 +28,27 @@ export async function runCompactor(io: CliIo, flags: CompactorFlags): Promise<vo
   const metastore = metastoreAddresses(flags.metastore, env, conf);
   if (metastore === undefined)
     throw new UsageError('--metastore HOST:PORT (or SKEP_METASTORE) says whose requests to carry out');
-  const threads = countOf('--threads', flags.threads, 1);
+  const pool = flags.pool ?? '';
+  const threads = flags.threads === undefined ? threadsOf(conf, pool) : countOf('--threads', flags.threads, 1);
+  const pools = pool === '' ? workerPools(conf) : {};
+  if (threads + Object.values(pools).reduce((sum, count) => sum + count, 0) === 0) {
+    throw new UsageError('the configuration leaves no Worker to run (hive.compactor.worker.threads): say --threads N');
+  }
   const data = dataAddresses(flags.data ?? (env.SKEP_DATA || undefined));
   const logger = serviceLogger(io, 'compactor', flags);
   for (const note of notes) logger.warn({}, note);
   const metrics = flags.metrics === undefined ? undefined : await startMetrics(flags.metrics, logger);
   try {
-    await serveCompactions(io, { flags, env, conf, metastore, data, threads, logger, metrics });
+    await serveCompactions(io, { flags, env, conf, metastore, data, threads, pools, logger, metrics });
   } finally {
     await metrics?.close();
   }
+}
+
+/** Of a pool its own threads, where the configuration has some, else as many as of the default pool. */
+function threadsOf(conf: Configuration, pool: string): number {
+  const own = workerPools(conf)[pool];
+  return own ?? conf.getInt('hive.compactor.worker.threads');
 }
 
 interface Serving {
@@ -46,12 +58,14 @@ interface Serving {
   readonly metastore: MetastoreAddress;
   readonly data: readonly [string, ...string[]] | undefined;
   readonly threads: number;
+  /** Workers of named pools, as the configuration has them. */
+  readonly pools: Readonly<Record<string, number>>;
   readonly logger: Logger;
   readonly metrics: Awaited<ReturnType<typeof startMetrics>> | undefined;
 }
 
 async function serveCompactions(io: CliIo, serving: Serving): Promise<void> {
-  const { flags, env, conf, metastore, data, threads, logger, metrics } = serving;
+  const { flags, env, conf, metastore, data, threads, pools, logger, metrics } = serving;
   const worker = await reaching(metastore.text, () =>
     startCompactorWorker({
       addresses: metastore.addresses,
@@ -60,6 +74,7 @@ async function serveCompactions(io: CliIo, serving: Serving): Promise<void> {
       conf,
       threads,
       pool: flags.pool ?? '',
+      pools,
       user: userName(env),
       version,
       log: logger,
@@ -68,10 +83,14 @@ async function serveCompactions(io: CliIo, serving: Serving): Promise<void> {
   metrics?.watch(worker.figures, conf);
   const ended = asked(io);
   const figures = metrics === undefined ? '' : `, metrics on ${metrics.address}`;
-  const pool = flags.pool === undefined ? '' : `, pool ${flags.pool}`;
+  const named = Object.entries(pools).map(([name, count]) => `, ${count} of pool ${name}`);
+  const pool = flags.pool === undefined ? named.join('') : `, pool ${flags.pool}`;
   const files = data === undefined ? '' : `, files at ${data.join(',')}`;
   io.stdout.write(`skep compactor ready: ${threads} thread(s)${pool}, metastore ${metastore.text}${files}${figures}\n`);
-  logger.info({ threads, pool: flags.pool, metastore: metastore.text, data, metrics: metrics?.address }, 'ready');
+  logger.info(
+    { threads, pool: flags.pool, pools, metastore: metastore.text, data, metrics: metrics?.address },
+    'ready',
+  );
   await ended;
   logger.info({}, 'ending');
   await worker.stop();

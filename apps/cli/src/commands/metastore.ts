@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import type { Configuration } from '@skep/config';
 import { parseAddresses, parseServices, SERVICE_NAMES, serveMetastore } from '@skep/metastore';
 import { toFileUri } from '@skep/storage';
 import { userName } from '../configuration.js';
@@ -31,7 +32,7 @@ export interface MetastoreFlags extends ClientFlags, ServeFlags, LogFlags {
   readonly initiator?: OnOff;
   readonly cleaner?: OnOff;
   readonly housekeeping?: OnOff;
-  readonly workers: string;
+  readonly workers?: string;
   readonly metrics?: string;
   readonly config?: readonly string[];
   readonly hiveconf?: Readonly<Record<string, string>>;
@@ -69,7 +70,7 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
       version,
       log: logger,
       serve: { ...serveOptions(flags, conf.entries()), onCall },
-      background: { loops: true, workers: countOf('--workers', flags.workers, 0), pools: flags.workers !== '0' },
+      background: { loops: true, ...workersOf(flags, conf) },
     });
     const { address } = running;
     metrics?.watch(running.services.figures, conf);
@@ -89,6 +90,13 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
   } finally {
     await metrics?.close();
   }
+}
+
+/** By --workers, else those of the configuration if Hive's would run in its metastore, too. */
+function workersOf({ workers }: MetastoreFlags, conf: Configuration): { workers: number; pools: boolean } {
+  if (workers !== undefined) return { workers: countOf('--workers', workers, 0), pools: workers !== '0' };
+  const isHere = conf.get('hive.metastore.runworker.in')?.toLowerCase() === 'metastore';
+  return { workers: isHere ? conf.getInt('hive.compactor.worker.threads') : 0, pools: isHere };
 }
 
 /** With the password from where no list of processes shows it. */

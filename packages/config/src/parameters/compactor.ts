@@ -34,9 +34,9 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     name: 'hive.metastore.runworker.in',
     type: 'string',
     default: 'hs2',
-    doc: 'Which service runs Workers.',
-    effect: 'none',
-    why: '`skep compactor` runs Workers, and every skep that keeps its own metastore',
+    values: ['hs2', 'metastore'],
+    doc: 'metastore: `skep metastore` runs the Workers of hive.compactor.worker.threads, too, unless --workers says how many. hs2: `skep compactor` does, and every skep that keeps its own metastore.',
+    effect: 'yes',
     aliases: ['metastore.runworker.in'],
   },
   {
