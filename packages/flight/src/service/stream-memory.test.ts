@@ -6,7 +6,7 @@ const never = new AbortController().signal;
 
 describe('memory of streams', () => {
   it('is shared in the order they came, and always enough for one', async () => {
-    const memory = new StreamMemory(80 * MB);
+    const memory = new StreamMemory(110 * MB);
     const order: string[] = [];
     const enter = async (name: string, signal = never) => {
       const { leave } = await memory.enter(1, 1000 * MB, signal);
