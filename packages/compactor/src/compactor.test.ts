@@ -52,7 +52,7 @@ describe('the loops', () => {
       const beganMs = systemClock.now();
       expect((await remote.compact(MAJOR)).accepted).toBe(true);
       await until(async () => (await remote.states())[0] === '1 ready for cleaning');
-      expect(systemClock.now() - beganMs).toBeLessThan(900);
+      expect(systemClock.now() - beganMs).toBeLessThan(20_000);
     } finally {
       await compactor.stop();
       await remote.close();
