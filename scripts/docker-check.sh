@@ -24,7 +24,7 @@ case $(basename "$engine") in
 esac
 $compose version >/dev/null 2>&1 || fail "'$compose' does not run: COMPOSE names another"
 project=skep-check
-run_compose() { $compose -p "$project" -f docker/compose.yaml --profile client "$@"; }
+run_compose() { $compose -p "$project" -f docker/compose.yaml "$@"; }
 # Names differ between the two; labels do not.
 containers() { "$engine" ps -q --filter "label=com.docker.compose.project=$project" --filter "label=com.docker.compose.service=$1"; }
 one() { containers "$1" | head -1; }
@@ -47,7 +47,7 @@ eventually() { # WHAT SECONDS, then a command
   done
   checks=$((checks + 1))
 }
-client() { run_compose run --rm -T client "$@" 2>"$log" || { cat "$log" >&2; fail "client $*"; }; }
+client() { run_compose --profile client run --rm -T client "$@" 2>"$log" || { cat "$log" >&2; fail "client $*"; }; }
 
 log=$(mktemp)
 made_secret=
@@ -59,7 +59,7 @@ clean() {
       for container in $(containers $service); do say "$service: $("$engine" logs --tail 20 "$container" 2>&1)"; done
     done
   fi
-  run_compose down --volumes >/dev/null 2>&1 || true
+  run_compose --profile client down --volumes >/dev/null 2>&1 || true
   "$engine" volume rm skep-check-home >/dev/null 2>&1 || true
   [ -z "$made_secret" ] || rm -f "$secret"
   rm -f "$log"
