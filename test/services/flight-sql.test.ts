@@ -132,6 +132,21 @@ describe('Flight SQL', () => {
     expect(await openTxns()).toEqual([]);
   });
 
+  it('ends a statement whose client goes away', async () => {
+    await update("insert into t values (1, 'a')");
+    const [{ ticket }] = (await info(query('select * from t'))).endpoint;
+    expect(await openTxns()).toHaveLength(1);
+    const { path, requestSerialize, responseDeserialize } = FlightServiceService.doGet;
+    const wanted = ticket ?? { ticket: Buffer.alloc(0) };
+    const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, wanted);
+    call.on('error', () => undefined);
+    // With the schema, before any row.
+    call.once('data', () => call.cancel());
+    for (let i = 0; i < 100 && (await openTxns()).length > 0; i++)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await openTxns()).toEqual([]);
+  });
+
   it('ends the transaction of a statement that fails, and refuses what is not for clients', async () => {
     await expect(info(query('select nothing from t'))).rejects.toMatchObject({ code: grpc.status.INVALID_ARGUMENT });
     await expect(info(query('select * from'))).rejects.toMatchObject({ code: grpc.status.INVALID_ARGUMENT });

@@ -110,18 +110,37 @@ export class SqlStatements implements SqlSource {
     for (const handle of this.answers.keys()) await this.giveUp(handle);
   }
 
-  private async *read({ rows, session, user }: Answered, caller: Caller): AsyncGenerator<StructVector> {
+  /** No generator: what one that never began holds nobody ends. */
+  private read({ rows, session, user }: Answered, caller: Caller): AsyncIterableIterator<StructVector> {
     const { services } = this.options;
-    try {
-      for (;;) {
-        caller.signal.throwIfAborted();
-        const step = await actFor(services, user, () => rows.next());
-        if (step.done === true) return;
-        yield step.value;
-      }
-    } finally {
+    let isOver = false;
+    const finish = async () => {
+      if (isOver) return;
+      isOver = true;
       await actFor(services, user, () => end(rows, session));
-    }
+    };
+    return {
+      async next() {
+        if (isOver) return { done: true, value: undefined };
+        try {
+          caller.signal.throwIfAborted();
+          const step = await actFor(services, user, () => rows.next());
+          if (step.done !== true) return step;
+        } catch (error) {
+          await finish();
+          throw error;
+        }
+        await finish();
+        return { done: true, value: undefined };
+      },
+      async return() {
+        await finish();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 
   private hold(answer: Omit<Answered, 'timer'>): string {

@@ -76,8 +76,13 @@ export class FlightSql {
     if (ticket.name === STATEMENT_TICKET) {
       const { columns, rows } = await sql.rows(UTF8.decode(ticket.value), caller);
       const schema = schemaOf(columns, timestamps);
-      yield schemaData(schema);
-      yield* recordStream(schema, rows, undefined, places, totals, caller.signal);
+      try {
+        yield schemaData(schema);
+        yield* recordStream(schema, rows, undefined, places, totals, caller.signal);
+      } finally {
+        // A client may be gone before the first row was asked for.
+        await rows.return?.();
+      }
       return;
     }
     if (ticket.name === 'CommandGetSqlInfo') {

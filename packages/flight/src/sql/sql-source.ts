@@ -16,9 +16,9 @@ export interface SqlAnswer {
 export interface SqlSource {
   databases(caller: Caller): Promise<readonly string[]>;
   run(statement: string, caller: Caller): Promise<SqlAnswer>;
-  /** The rows of an answer, and what they are. */
+  /** The rows of an answer, and what they are. `return` ends the statement, also where no row was asked for yet. */
   rows(
     handle: string,
     caller: Caller,
-  ): Promise<{ readonly columns: SqlAnswer['columns']; readonly rows: AsyncIterable<StructVector> }>;
+  ): Promise<{ readonly columns: SqlAnswer['columns']; readonly rows: AsyncIterableIterator<StructVector> }>;
 }
