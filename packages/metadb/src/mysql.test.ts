@@ -1,6 +1,7 @@
 import { systemClock } from '@skep/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasMariadb, mariadbUrl, startMariadb, TestDatabase } from '../test/mariadb.js';
+import { mysqlDialect } from './dialect.js';
 import { createTables, type Database, insertNumbered, type Migration, openDatabase } from './index.js';
 import { parseMysqlUrl } from './mysql-url.js';
 
@@ -42,6 +43,17 @@ describe('the address', () => {
     expect(failure).toMatchObject({ code: 'DATABASE_URL', message: expect.stringContaining(message) });
     expect(String(failure)).not.toContain('secret');
   });
+});
+
+it.each([
+  ['10.11.18-MariaDB-0+deb12u1', 'utf8mb4_nopad_bin'],
+  ['5.5.5-10.6.1-MariaDB', 'utf8mb4_nopad_bin'],
+  ['8.0.15', 'utf8mb4_bin'],
+  ['8.0.17', 'utf8mb4_0900_bin'],
+  ['8.4.3-commercial', 'utf8mb4_0900_bin'],
+  ['9.1.0', 'utf8mb4_0900_bin'],
+])('texts of a server %s are compared by %s', (version, collation) => {
+  expect(mysqlDialect(version).text).toBe(` CHARACTER SET utf8mb4 COLLATE ${collation}`);
 });
 
 describe.skipIf(!hasMariadb)('MariaDB', () => {
