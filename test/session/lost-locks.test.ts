@@ -3,22 +3,11 @@ import { LockComponent, LockLevel, LockType } from '@skep/rpc';
 import { type Services, Session } from '@skep/sql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Home } from '../../apps/cli/src/home.js';
-import { freshHome, rows, run } from './harness.js';
+import { freshHome, override, rows, run } from './harness.js';
 
 const acid = "stored as orc tblproperties ('transactional'='true')";
 class BrokenWireError extends SkepError {}
 const broken = () => Promise.reject(new BrokenWireError('UNREACHABLE', 'unavailable', 'the wire is cut'));
-
-/** A service with some methods in another form. */
-function override<S extends object>(service: S, methods: Partial<S>): S {
-  return new Proxy(service, {
-    get(target, name) {
-      if (name in methods) return methods[name as keyof S];
-      const value = target[name as keyof S];
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}
 
 /** What services and holders of locks do when one of them is not heard of (shared/reference/bug-reports.md). */
 describe('bug reports: locks and heartbeats', () => {
