@@ -1,3 +1,4 @@
+import type { Clock } from '@skep/core';
 import { DataOperation, LockComponent, LockLevel, LockType } from '@skep/rpc';
 import { lockSettings, type SessionContext } from './context.js';
 import { SemanticError } from './errors.js';
@@ -5,11 +6,15 @@ import { isTransactional, lockComponents, type WriteEntity } from './lock-plan.j
 import type { PlannedStatement } from './planned-statement.js';
 import type { LockWait, StatementTransaction } from './statement-transaction.js';
 
-/** Numbers this process's queries: part of the query id that SHOW LOCKS prints. */
-let queryNumber = 1;
+/** How many queries a process has had, which has one clock. (The simulation plays several processes, again and again.) */
+const queryCounts = new WeakMap<Clock, number>();
 
-export const nextQueryId = ({ services }: SessionContext): string =>
-  `${services.identity.user}_${services.clock.now()}_${queryNumber++}`;
+/** The id of a query, which SHOW LOCKS prints. */
+export function nextQueryId({ services: { identity, clock } }: SessionContext): string {
+  const number = (queryCounts.get(clock) ?? 0) + 1;
+  queryCounts.set(clock, number);
+  return `${identity.user}_${clock.now()}_${number}`;
+}
 
 /** How the locks of a statement are waited for (DbTxnManager.acquireLocks). */
 export function lockWait({ conf }: SessionContext, { writes }: Pick<PlannedStatement, 'writes'>): LockWait {
