@@ -24,7 +24,8 @@ export async function accountForFiles(
   history: History,
 ): Promise<void> {
   const known = new Set(folders.flatMap(({ current, gone }) => [...current, ...gone]));
-  const isDropped = (place: string) => history.dropped.has(place.slice(ROOT.length + 1));
+  const locations = new Set(folders.map(({ location }) => location));
+  const isDropped = (place: string) => history.isUnknown(place.slice(ROOT.length + 1), locations.has(place));
   for (const { location, by } of folders) {
     if (isDropped(location)) continue;
     const children = (await files.stat(location)) === undefined ? [] : await files.list(location);

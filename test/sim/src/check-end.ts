@@ -36,12 +36,12 @@ export async function checkEnd(
   await nothingHeld(sim, db);
   const folders = await allFolders(patient);
   const known = await Promise.all(folders.map((folder) => stateOf(patient, files, folder)));
-  await accountForFiles(sim, files, [...known, ...(await unregistered(patient, files, folders))], history);
+  await accountForFiles(sim, files, [...known, ...(await unregistered(patient, files, folders, history))], history);
   await rowsAreRight(sim, history, patient, files, folders, 'at the end');
   await compactAll(sim, patient, folders);
   await rowsAreRight(sim, history, patient, files, folders, 'after the last compaction');
   await onlyCurrent(sim, patient, files, folders, history);
-  await nothingKept(sim, db, history);
+  await nothingKept(sim, db, history, new Set(folders.map(({ name }) => name)));
 }
 
 async function keepHouse(services: CompactorServices): Promise<void> {
@@ -88,11 +88,14 @@ async function unregistered(
   services: CompactorServices,
   files: FileSystem,
   folders: readonly Folder[],
+  history: History,
 ): Promise<KnownFolder[]> {
   const partition = folders.find(({ place }) => place.table === 't');
   if (partition === undefined) return [];
   const registered = new Set(folders.map(({ location }) => location));
-  const others = (await files.list('file:/w/t')).filter(({ path }) => !registered.has(path));
+  const others = (await files.list('file:/w/t')).filter(
+    ({ path, name }) => !registered.has(path) && !history.dropped.has(`t/${name}`),
+  );
   const known: KnownFolder[] = [];
   for (const { path } of others) {
     const state = await stateOf(services, files, { ...partition, location: path });
@@ -129,7 +132,7 @@ async function rowsAreRight(
   when: string,
 ): Promise<void> {
   for (const { location, table, name } of folders) {
-    if (history.dropped.has(name)) continue;
+    if (history.isUnknown(name, true)) continue;
     const lists = await listsOf(services, table.name);
     const rows = await readRows(files, location, lists, table);
     const found = rows.map(({ row }) => row).sort((a, b) => a - b);
@@ -194,14 +197,17 @@ async function onlyCurrent(
     known.map((folder) => ({ ...folder, gone: [] })),
     history,
   );
-  for (const name of history.gone) {
+  const there = new Set(folders.map(({ name }) => name));
+  for (const name of history.gone.keys()) {
+    // Made again by who waited for the drop.
+    if (there.has(name)) continue;
     const folder = `file:/w/${name}`;
     const rest = (await files.stat(folder)) === undefined ? [] : await files.list(folder);
     if (rest.length > 0) sim.violated(`${folder} was dropped and has ${rest.map((entry) => entry.name).join(', ')}`);
   }
 }
 
-async function nothingKept(sim: Simulation, db: Database, history: History): Promise<void> {
+async function nothingKept(sim: Simulation, db: Database, history: History, there: ReadonlySet<string>): Promise<void> {
   const queue = await rowsOf(
     db,
     'SELECT CQ_ID, CQ_TABLE, CQ_PARTITION, CQ_STATE, CQ_ERROR_MESSAGE FROM COMPACTION_QUEUE',
@@ -213,7 +219,8 @@ async function nothingKept(sim: Simulation, db: Database, history: History): Pro
     ),
   );
   for (const { TXN, TBL, PART, OP, W } of components) {
-    if (PART !== null && history.dropped.has(`${TBL}/${PART}`)) continue;
+    const place = `${TBL}/${PART ?? ''}`;
+    if (PART !== null && history.isUnknown(place, there.has(place))) continue;
     sim.violated(
       `the abort of txnid:${TXN} is not forgotten: it wrote ${TBL}/${PART ?? ''} (${OP}, write id ${W ?? 'none'})`,
     );

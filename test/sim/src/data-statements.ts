@@ -198,14 +198,14 @@ export class DataStatements {
       const own = transaction.ownWritesIn('default', table.name, location);
       rows = await readRows(this.context.services.fs, location, { validTxns, validWriteIds }, table, own);
     } catch (error) {
-      const isExcused = await this.isVoid(txnId, place);
+      const isExcused = await this.isVoid(transaction, place);
       if (isExcused || (error instanceof SkepError && EXPECTED_CODES.has(error.code))) {
         throw new SkepError('STORAGE', 'unavailable', `read of ${placeName(place)} given up`, { cause: error });
       }
       sim.violated(`txnid:${txnId} cannot read ${placeName(place)} by ${validTxns}: ${String(error)}`);
       throw error;
     }
-    if (await this.isVoid(txnId, place)) return [];
+    if (await this.isVoid(transaction, place)) return [];
     const expected = await history.expected(placeName(place), validTxns, txnId, this.earliest);
     const found = rows.map((row) => row.row).sort((a, b) => a - b);
     history.checkedReads++;
@@ -217,8 +217,8 @@ export class DataStatements {
   }
 
   /** Its transaction has been aborted from outside, or the partition is being dropped: what it sees means nothing. */
-  private async isVoid(txnId: bigint, place: Place): Promise<boolean> {
-    return this.history.dropped.has(placeName(place)) || (await this.history.stateOf(txnId)) !== 'o';
+  private async isVoid({ txnId, validTxns }: StatementTransaction, place: Place): Promise<boolean> {
+    return this.history.isDoomed(placeName(place), validTxns) || (await this.history.stateOf(txnId)) !== 'o';
   }
 
   private newRows(count: number): number[] {

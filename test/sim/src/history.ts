@@ -54,10 +54,10 @@ const SERVER_LOG = [
 export class History {
   private readonly effects = new Map<bigint, Effect[]>();
   private ended: Ended[] = [];
-  /** Partitions that are being dropped: their rows are nobody's business any more. */
+  /** Partitions that are being dropped: who sees what of them is not looked at. */
   readonly dropped = new Set<string>();
-  /** Those whose drop was heard to be done: their files go, too. */
-  readonly gone = new Set<string>();
+  /** Those whose drop was heard to be done, and by which transaction: their files go, too. */
+  readonly gone = new Map<string, bigint>();
   checkedReads = 0;
 
   private constructor(
@@ -83,6 +83,19 @@ export class History {
   /** How many transactions have committed that changed something. */
   async committedWriters(): Promise<number> {
     return (await this.log()).filter((entry) => entry.state === 'c' && this.effects.has(entry.txnId)).length;
+  }
+
+  /** Whether a place is being dropped, or was dropped since the snapshot: then it has no rows that are known. */
+  isDoomed(place: string, validTxns: string): boolean {
+    if (!this.dropped.has(place)) return false;
+    const txnId = this.gone.get(place);
+    // Whoever waited for the drop may have made it again.
+    return txnId === undefined || !ValidTxnList.parse(validTxns).isTxnValid(txnId);
+  }
+
+  /** Whether nothing is known of a place at the end: `isThere` tells whether the catalog has it. */
+  isUnknown(place: string, isThere: boolean): boolean {
+    return this.dropped.has(place) && !(isThere && this.gone.has(place));
   }
 
   did(txnId: bigint, effect: Effect): void {

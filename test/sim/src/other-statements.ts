@@ -44,7 +44,7 @@ export class OtherStatements {
     });
   }
 
-  /** Partitions whose names begin with x or y come and go; a name is never used again. */
+  /** Partitions whose names begin with x or y come and go; a name comes again only by who waited for its drop to write to it. */
   async changePartitions(): Promise<void> {
     const { random } = this.process.sim;
     const own = (await this.data.partitions()).filter((name) => /^p=[xy]/.test(name));
@@ -53,9 +53,14 @@ export class OtherStatements {
       return;
     }
     const name = random.pick(own);
-    this.history.dropped.add(`t/${name}`);
-    await this.alter(`ALTER TABLE t DROP PARTITION (p='${name.slice(2)}')`);
-    this.history.gone.add(`t/${name}`);
+    const place = `t/${name}`;
+    // By who waits for the drop it may be made again, and dropped again.
+    this.history.gone.delete(place);
+    this.history.dropped.add(place);
+    const effect = { place, removed: [], added: [], clears: 'all' } as const;
+    await this.own.committing([effect], () => this.alter(`ALTER TABLE t DROP PARTITION (p='${name.slice(2)}')`));
+    await this.history.heardCommitted(this.own.txnId);
+    this.history.gone.set(place, this.own.txnId);
   }
 
   private async alter(text: string): Promise<void> {

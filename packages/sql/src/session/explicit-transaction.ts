@@ -7,7 +7,15 @@ import { ExecutionError, SemanticError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import type { OpenTransaction, Plan, PlannedStatement } from './planned-statement.js';
 import type { StatementResult } from './result.js';
-import { allLocks, isOutdated, lockWait, nextQueryId, refuseWithoutAcid, signature } from './statement-locks.js';
+import {
+  allLocks,
+  isOutdated,
+  lockWait,
+  nextQueryId,
+  recordAgain,
+  refuseWithoutAcid,
+  signature,
+} from './statement-locks.js';
 import { isEndOfTransaction, StatementTransaction } from './statement-transaction.js';
 
 /**
@@ -111,6 +119,7 @@ export class ExplicitTransaction implements OpenTransaction {
         }
         await transaction.takeSnapshot();
       }
+      if (waited) await recordAgain(context, transaction, components);
       if (!(await areReadsCurrent(context, transaction, again.reads))) continue;
       if (again.writes.length > 0) this.exclWrite &&= lockSettings(context.conf).xlockWrite;
       return await again.run(transaction);

@@ -5,7 +5,15 @@ import { ExecutionError } from './errors.js';
 import { isTransactional } from './lock-plan.js';
 import type { Plan, PlannedStatement } from './planned-statement.js';
 import type { StatementResult } from './result.js';
-import { allLocks, isOutdated, lockWait, nextQueryId, refuseWithoutAcid, signature } from './statement-locks.js';
+import {
+  allLocks,
+  isOutdated,
+  lockWait,
+  nextQueryId,
+  recordAgain,
+  refuseWithoutAcid,
+  signature,
+} from './statement-locks.js';
 import { StatementTransaction } from './statement-transaction.js';
 
 /**
@@ -45,6 +53,7 @@ export async function runStatement(
           await transaction.abort('what it needs locks on changed while it waited: started over');
           continue;
         }
+        await recordAgain(context, transaction, components);
       }
       await transaction.takeSnapshot();
       if (!(await areReadsCurrent(context, transaction, planned.reads))) {

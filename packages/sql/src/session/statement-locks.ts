@@ -80,6 +80,34 @@ export const signature = (components: readonly LockComponent[]): string =>
     .sort()
     .join('\n');
 
+/**
+ * Of a statement that waited: what it writes is recorded once more, under its locks. Whoever was waited for may have dropped it
+ * (a static partition is made again), and with it all that was recorded of it, also for those who waited: an abort would be
+ * forgotten while its files are there, and they would count as committed.
+ */
+export async function recordAgain(
+  { services }: SessionContext,
+  { txnId }: StatementTransaction,
+  components: readonly LockComponent[],
+): Promise<void> {
+  const written = components.filter(({ isTransactional, operation }) => isTransactional && WRITES.has(operation));
+  if (written.length === 0) return;
+  await services.txns.addWriteComponents({
+    txnId,
+    components: written.map(({ database, table = '', partition, operation, isDynamicPartitionWrite }) => ({
+      resource: { database, table, partition },
+      operation,
+      isDynamicPartitionWrite,
+    })),
+  });
+}
+
+const WRITES: ReadonlySet<DataOperation> = new Set([
+  DataOperation.DATA_OPERATION_INSERT,
+  DataOperation.DATA_OPERATION_UPDATE,
+  DataOperation.DATA_OPERATION_DELETE,
+]);
+
 /** A transaction that began later and committed first cannot be in our snapshot: only a new transaction sees it. */
 export async function isOutdated(
   context: SessionContext,
