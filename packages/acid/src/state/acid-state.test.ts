@@ -1,6 +1,7 @@
 import { LONG_MIN, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { memoryFileSystem, writeFile } from '@skep/storage';
 import { describe, expect, it } from 'vitest';
+import { writeEmptyBase } from '../write/table-dir.js';
 import { type AcidDecision, decideAcidState } from './decide-acid-state.js';
 import { getAcidState } from './get-acid-state.js';
 
@@ -177,6 +178,21 @@ describe('getAcidState', () => {
     await writeFile(fs, '/t/base_0000005/bucket_00000', empty);
     const state = await getAcidState(fs, '/t', ValidWriteIdList.parse('t:9:9223372036854775807::5'), allTxns);
     expect(state.base?.isCompacted).toBe(true);
+  });
+
+  it('does without a base of an aborted write that is removed while it is looked at', async () => {
+    const fs = memoryFileSystem();
+    await writeEmptyBase(fs, '/t', 5n);
+    await writeFile(fs, '/t/delta_0000004_0000004_0000/bucket_00000', empty);
+    const removing = {
+      ...fs,
+      open: async (path: string) => {
+        await fs.delete('/t/base_0000005', { recursive: true });
+        return await fs.open(path);
+      },
+    };
+    const state = await getAcidState(removing, '/t', writeIds('t:5:9223372036854775807::5'), allTxns);
+    expect(state).toMatchObject({ base: undefined, deltas: [{ name: 'delta_0000004_0000004_0000' }] });
   });
 
   it('is empty where there is no folder', async () => {

@@ -1,5 +1,5 @@
 import type { ValidTxnList, ValidWriteIdList } from '@skep/core';
-import { type FileEntry, type FileSystem, joinPath, readFile } from '@skep/storage';
+import { type FileEntry, type FileSystem, joinPath, NoSuchPathError, readFile } from '@skep/storage';
 import { parseBucketFileName } from '../layout/bucket-file-name.js';
 import {
   ACID_VERSION_FILE,
@@ -90,7 +90,13 @@ function isLater(name: AcidDirectoryName, own: OwnWrites | undefined): boolean {
 async function isCompactorsBase(fs: FileSystem, base: FileEntry): Promise<boolean> {
   const path = joinPath(base.path, METADATA_FILE);
   if ((await fs.stat(path)) === undefined) return false;
-  return /"dataFormat"\s*:\s*"compacted"/.test(new TextDecoder().decode(await readFile(fs, path)));
+  try {
+    return /"dataFormat"\s*:\s*"compacted"/.test(new TextDecoder().decode(await readFile(fs, path)));
+  } catch (error) {
+    // Whoever wrote the base, or the Cleaner, removes it: then it is not one that a snapshot has.
+    if (error instanceof NoSuchPathError) return false;
+    throw error;
+  }
 }
 
 /** Files outside base and delta folders, those of plain subfolders too, ordered by path. */
