@@ -4,7 +4,9 @@ import { type CommitTxnResponse, type LockComponent, LockState, type Partition, 
 import { type Publication, publish } from '../formats/index.js';
 import { allLocks } from './all-locks.js';
 import { distrustStatistics } from './distrust-statistics.js';
+import { type Action, runBackwards } from './run-backwards.js';
 import type { Services } from './services.js';
+import { reportWritten, type WrittenPartitions } from './written-partitions.js';
 
 /** How long a lock may be waited for, Hive's `hive.lock.numretries` and `hive.lock.sleep.between.retries`. */
 export interface LockWait {
@@ -33,18 +35,17 @@ export class TooManyStatementsError extends SkepError {
   }
 }
 
-type Action = () => Promise<void>;
-
 /** What is left to do when it is known how a statement, or the transaction, ends. */
 interface Effects {
   readonly undo: Action[];
   /** Files of tables that are not transactional. */
   readonly publications: Publication[];
+  readonly written: WrittenPartitions[];
   readonly afterStatement: Action[];
   readonly afterCommit: Action[];
 }
 
-const newEffects = (): Effects => ({ undo: [], publications: [], afterStatement: [], afterCommit: [] });
+const newEffects = (): Effects => ({ undo: [], publications: [], written: [], afterStatement: [], afterCommit: [] });
 
 const firstSleepMs = 50;
 const minimumSleepCapMs = 15_000;
@@ -261,6 +262,11 @@ export class StatementTransaction {
     }
   }
 
+  /** Partitions that were known from the rows alone: recorded when all of the statement is written. */
+  wroteTo(partitions: WrittenPartitions): void {
+    this.effects.written.push(partitions);
+  }
+
   onCommit(action: Action): void {
     this.effects.afterCommit.push(action);
   }
@@ -291,6 +297,7 @@ export class StatementTransaction {
 
   /** The statement has succeeded: its writes stay unless the transaction is rolled back. */
   async endStatement(): Promise<void> {
+    await reportWritten(this.services.txns, this.txnId, this.effects.written);
     await publish(this.services.fs, this.effects.publications);
     for (const action of this.effects.afterStatement) await action();
     this.earlier.undo.push(...this.effects.undo);
@@ -381,13 +388,6 @@ async function beat(clock: Clock, everyMs: number, signal: AbortSignal, send: ()
       // The sleep was ended, or one beat failed: the loop's condition and the commit decide.
     }
   }
-}
-
-/** All of them, even if one fails; the first failure is thrown. */
-async function runBackwards(actions: readonly Action[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const action of [...actions].reverse()) await action().catch((error: unknown) => failures.push(error));
-  if (failures.length > 0) throw failures[0];
 }
 
 /** Whether an error says that the transaction is no longer open. */

@@ -269,7 +269,7 @@ export class TableWriter {
 
   private async registerPartitions(): Promise<void> {
     const { table, dynamicOperation } = this.leg;
-    const { catalog, txns } = this.context.services;
+    const { catalog } = this.context.services;
     const names = this.partitions;
     if (this.leg.kind !== 'delete') {
       const fresh = [...this.writers.keys()].filter((name) => name !== '' && !this.storedValues.has(name));
@@ -278,8 +278,7 @@ export class TableWriter {
       dropPartitionsOnRollback(this.context, this.transaction, table, added);
     }
     if (dynamicOperation === undefined || this.writeId === undefined) return;
-    await txns.addDynamicPartitions({
-      txnId: this.transaction.txnId,
+    this.transaction.wroteTo({
       writeId: this.writeId,
       database: table.database,
       table: table.name,

@@ -95,8 +95,7 @@ async function empty(
             else await removeFiles(context, location);
           }
           if (partitions.length > 0) {
-            await context.services.txns.addDynamicPartitions({
-              txnId: transaction.txnId,
+            transaction.wroteTo({
               writeId,
               database: table.database,
               table: table.name,
