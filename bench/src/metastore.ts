@@ -20,7 +20,7 @@ interface Tools {
 
 const OPTIONS = {
   clients: { type: 'string', default: '1,8,64' },
-  seconds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '10' },
   rounds: { type: 'string', default: '3' },
   /** Which databases: sqlite, mariadb. */
   db: { type: 'string', default: 'sqlite,mariadb' },
