@@ -70,20 +70,30 @@ const BROKEN_SERVICES: Readonly<Record<string, (services: SimServices) => SimSer
         },
       },
     }),
-  'an abort is forgotten before its files are gone': (services) =>
-    changed(services, {
+  'an abort is forgotten before its files are gone': (services) => {
+    const forget = async () => {
+      for (const [table, partition] of [['u'], ['m'], ['t'], ['t', 'p=a'], ['t', 'p=b']]) {
+        const resource = { database: 'default', table, partition };
+        const all = { highestWriteId: LONG_MAX, abortedWriteIds: [], allAbortedBelow: true };
+        await services.txns.markCleaned({ resource, ...all });
+      }
+    };
+    return changed(services, {
       txns: {
         abortTxns: async (request) => {
           const answer = await services.txns.abortTxns(request);
-          for (const [table, partition] of [['u'], ['m'], ['t', 'p=a'], ['t', 'p=b']]) {
-            const resource = { database: 'default', table, partition };
-            const all = { highestWriteId: LONG_MAX, abortedWriteIds: [], allAbortedBelow: true };
-            await services.txns.markCleaned({ resource, ...all });
-          }
+          await forget();
+          return answer;
+        },
+        // Whoever was killed leaves files.
+        runHousekeeping: async (request) => {
+          const answer = await services.txns.runHousekeeping(request);
+          if (answer.deadHolderTxnIds.length + answer.timedOutTxnIds.length > 0) await forget();
           return answer;
         },
       },
-    }),
+    });
+  },
   'locks are granted to everybody': (services) =>
     changed(services, {
       locks: {
