@@ -25,14 +25,3 @@ export async function rows(session: Session, statement: string): Promise<string[
 export async function run(session: Session, ...statements: string[]): Promise<void> {
   for (const statement of statements) await rows(session, statement);
 }
-
-/** A service with some methods in another form. */
-export function override<S extends object>(service: S, methods: Partial<S>): S {
-  return new Proxy(service, {
-    get(target, name) {
-      if (name in methods) return methods[name as keyof S];
-      const value = target[name as keyof S];
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}

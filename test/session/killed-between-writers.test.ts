@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { override } from '@skep/core/testing';
 import { Session } from '@skep/sql';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Home } from '../../apps/cli/src/home.js';
-import { freshHome, override, rows, run } from './harness.js';
+import { freshHome, rows, run } from './harness.js';
 
 const acid = "stored as orc tblproperties ('transactional'='true')";
 const merge = `merge into t using s on t.id = s.id

@@ -1,9 +1,10 @@
 import { SkepError } from '@skep/core';
+import { override } from '@skep/core/testing';
 import { LockComponent, LockLevel, LockType } from '@skep/rpc';
 import { type Services, Session } from '@skep/sql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Home } from '../../apps/cli/src/home.js';
-import { freshHome, override, rows, run } from './harness.js';
+import { freshHome, rows, run } from './harness.js';
 
 const acid = "stored as orc tblproperties ('transactional'='true')";
 class BrokenWireError extends SkepError {}

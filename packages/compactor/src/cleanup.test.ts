@@ -1,8 +1,9 @@
 import { writeEmptyBase } from '@skep/acid';
 import { SkepError } from '@skep/core';
+import { override } from '@skep/core/testing';
 import { CompactionState, TxnType } from '@skep/rpc';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { override, World } from '../test/world.js';
+import { World } from '../test/world.js';
 import { judgeCleanup } from './cleanup.js';
 
 /** Soft deletes: what drops leave to the Cleaner. */

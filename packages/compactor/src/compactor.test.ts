@@ -1,6 +1,7 @@
 import { systemClock } from '@skep/core';
+import { override } from '@skep/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAJOR, override, World } from '../test/world.js';
+import { MAJOR, World } from '../test/world.js';
 import { startCompactor } from './compactor.js';
 
 let w: World;

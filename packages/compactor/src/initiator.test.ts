@@ -1,6 +1,7 @@
+import { override } from '@skep/core/testing';
 import { CompactionState } from '@skep/rpc';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAJOR, override, World } from '../test/world.js';
+import { MAJOR, World } from '../test/world.js';
 import { Initiator } from './initiator.js';
 
 let w: World;

@@ -1,6 +1,7 @@
 import { systemClock } from '@skep/core';
+import { override } from '@skep/core/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { override, World } from '../test/world.js';
+import { World } from '../test/world.js';
 import { keepAlive } from './keep-alive.js';
 
 let w: World;

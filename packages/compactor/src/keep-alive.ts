@@ -1,4 +1,4 @@
-import { idle, SkepError } from '@skep/core';
+import { idle, linkedAbort, SkepError } from '@skep/core';
 import type { WorkerServices } from './worker-services.js';
 
 /** The compaction's transaction was aborted under it, by a time-out or by ABORT TRANSACTIONS: what it writes is for nobody. */
@@ -19,11 +19,8 @@ export interface KeptAlive {
  * hive.txn.timeout the transaction has timed out, whoever aborted it may have forgotten it, and what is written is for nobody.
  */
 export function keepAlive(services: WorkerServices, txnId: bigint, outer?: AbortSignal): KeptAlive {
-  const work = new AbortController();
+  const work = linkedAbort(outer);
   const beats = new AbortController();
-  const end = () => work.abort(outer?.reason);
-  if (outer?.aborted) end();
-  outer?.addEventListener('abort', end, { once: true });
   const { clock, conf, log } = services;
   const everyMs = Math.max(1000, conf.txnTimeoutMs / 4);
   let heardMs = clock.now();
@@ -53,7 +50,7 @@ export function keepAlive(services: WorkerServices, txnId: bigint, outer?: Abort
   return {
     signal: work.signal,
     stop() {
-      outer?.removeEventListener('abort', end);
+      work.release();
       beats.abort();
     },
   };

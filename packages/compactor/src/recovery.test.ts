@@ -1,4 +1,5 @@
 import { systemClock } from '@skep/core';
+import { override } from '@skep/core/testing';
 import {
   CompactionState,
   DataOperation,
@@ -11,7 +12,7 @@ import {
 } from '@skep/rpc';
 import { StorageError } from '@skep/storage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { A_WHILE_MS, MAJOR, override, World } from '../test/world.js';
+import { A_WHILE_MS, MAJOR, World } from '../test/world.js';
 import { recoverAbandoned } from './abandoned.js';
 import { Worker } from './worker.js';
 

@@ -1,7 +1,8 @@
+import { override } from '@skep/core/testing';
 import { hasMariadb } from '@skep/metadb/testing';
 import { CompactionState, CompactionType, type CompactRequest, LockType } from '@skep/rpc';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAJOR, MINOR, onMariadb, override, World, type WorldOptions } from '../test/world.js';
+import { MAJOR, MINOR, onMariadb, World, type WorldOptions } from '../test/world.js';
 import { Worker } from './worker.js';
 
 const REBALANCE = CompactionType.COMPACTION_TYPE_REBALANCE;

@@ -3,6 +3,7 @@ export * from './bytes.js';
 export * from './clock.js';
 export * from './errors.js';
 export * from './ids.js';
+export * from './linked-abort.js';
 export * from './make-folder.js';
 export * from './table-name.js';
 export { isRangeAborted, isRangeValid, type RangeResponse, type ValidIds } from './valid-ids.js';

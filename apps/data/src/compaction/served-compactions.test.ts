@@ -1,12 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { Configuration } from '@skep/config';
 import { type Clock, systemClock } from '@skep/core';
+import { override } from '@skep/core/testing';
 import { type CompactFolderRequest, CompactionType, DataOperation, TxnType, UnreachableError } from '@skep/rpc';
 import { type FileSystem, StorageError } from '@skep/storage';
 import { createLogger } from '@skep/telemetry/log';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Act, compactionActions, remoteCompactionFiles } from '../../../../packages/compactor/src/index.js';
-import { MAJOR, override, World } from '../../../../packages/compactor/test/world.js';
+import { MAJOR, World } from '../../../../packages/compactor/test/world.js';
 import { ServedCompactions } from './served-compactions.js';
 
 let w: World;

@@ -1,6 +1,6 @@
 import { type ActionCaller, type CompactHow, type CompactionFiles, localCompactionFiles } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
-import type { Clock } from '@skep/core';
+import { type Clock, type LinkedAbort, linkedAbort } from '@skep/core';
 import { WorkPlaces } from '@skep/flight';
 import {
   CallEndedError,
@@ -28,7 +28,7 @@ export interface ServedCompactionsOptions {
 
 interface Running {
   readonly runAs: string;
-  readonly stop: AbortController;
+  readonly stop: LinkedAbort;
   readonly work: Promise<CompactFolderResult>;
 }
 
@@ -89,10 +89,7 @@ export class ServedCompactions {
     if (this.running.has(txnId) || this.done.has(txnId)) {
       throw new InvalidRequestError(`transaction ${txnId} has had its files written here already, or is at it`);
     }
-    const stop = new AbortController();
-    const end = () => stop.abort(signal.reason);
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end, { once: true });
+    const stop = linkedAbort(signal);
     const how = { signal: stop.signal, onProgress };
     const work = this.places.run(stop.signal, () => this.carryOut(caller, request, how));
     this.running.set(txnId, { runAs, stop, work });
@@ -102,7 +99,7 @@ export class ServedCompactions {
       return result;
     } finally {
       this.running.delete(txnId);
-      signal.removeEventListener('abort', end);
+      stop.release();
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Clock, SkepError } from '@skep/core';
+import { type Clock, linkedAbort, SkepError } from '@skep/core';
 
 export interface WatchOptions {
   /** Throws where the transaction is not open, or where that cannot be learned (kind `unavailable`). */
@@ -20,11 +20,8 @@ const EVERY_MS = 10_000;
 
 /** Looks from time to time whether a transaction is open still: its Worker's heartbeats are not seen here. */
 export function watchTxn({ isOpen, patienceMs, clock, signal }: WatchOptions): Watched {
-  const work = new AbortController();
+  const work = linkedAbort(signal);
   const rounds = new AbortController();
-  const end = () => work.abort(signal.reason);
-  if (signal.aborted) end();
-  signal.addEventListener('abort', end, { once: true });
   const watch = async (): Promise<void> => {
     let sureMs = clock.now();
     for (;;) {
@@ -49,7 +46,7 @@ export function watchTxn({ isOpen, patienceMs, clock, signal }: WatchOptions): W
     signal: work.signal,
     stop() {
       rounds.abort();
-      signal.removeEventListener('abort', end);
+      work.release();
     },
   };
 }

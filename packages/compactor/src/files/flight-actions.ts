@@ -1,4 +1,4 @@
-import { BugError, type Clock, SkepError } from '@skep/core';
+import { BugError, type Clock, linkedAbort, SkepError } from '@skep/core';
 import {
   type CallOptions,
   CompactFolderRequest,
@@ -80,7 +80,7 @@ async function* compactInSteps(
   files: (caller: ActionCaller) => CompactionFiles,
   clock: Clock,
 ): AsyncGenerator<Uint8Array> {
-  const stop = linked(caller.signal);
+  const stop = linkedAbort(caller.signal);
   let progress = { bytesRead: 0n, bytesWritten: 0n };
   const how: CompactHow = {
     signal: stop.signal,
@@ -149,7 +149,7 @@ async function follow(
   request: CompactFolderRequest,
   { signal, onProgress }: CompactHow,
 ): Promise<CompactFolderResult> {
-  const stop = linked(signal);
+  const stop = linkedAbort(signal);
   const answers = act(COMPACT, CompactFolderRequest.encode(request).finish(), { signal: stop.signal });
   const steps = answers[Symbol.asyncIterator]();
   try {
@@ -190,7 +190,7 @@ function decoded<T>(message: { decode(bytes: Uint8Array): T }, body: Uint8Array,
 
 /** undefined: not within that time. Rejects when the signal is aborted, whoever may still be at it. */
 async function within<T>(work: Promise<T>, ms: number, clock: Clock, signal?: AbortSignal): Promise<T | undefined> {
-  const timer = linked(signal);
+  const timer = linkedAbort(signal);
   const late = clock.sleep(ms, timer.signal).then(
     () => undefined,
     () => {
@@ -205,17 +205,4 @@ async function within<T>(work: Promise<T>, ms: number, clock: Clock, signal?: Ab
     timer.abort();
     timer.release();
   }
-}
-
-/** Aborted with another signal, or on its own. */
-function linked(outer: AbortSignal | undefined) {
-  const control = new AbortController();
-  const end = () => control.abort(outer?.reason);
-  if (outer?.aborted) end();
-  outer?.addEventListener('abort', end, { once: true });
-  return {
-    signal: control.signal,
-    abort: (reason?: unknown) => control.abort(reason),
-    release: () => outer?.removeEventListener('abort', end),
-  };
 }

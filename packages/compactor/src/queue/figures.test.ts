@@ -1,9 +1,10 @@
+import { override } from '@skep/core/testing';
 import { lockFigures } from '@skep/lock-manager';
 import { LockComponent, LockLevel, LockType } from '@skep/rpc';
 import { Metrics } from '@skep/telemetry';
 import { TxnManager, transactionFigures } from '@skep/txn-manager';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { MAJOR, MINOR, override, World } from '../../test/world.js';
+import { MAJOR, MINOR, World } from '../../test/world.js';
 import { Cleaner } from '../cleaner.js';
 import { compactionFigures } from './figures.js';
 
