@@ -1,2 +1,3 @@
-export type { CliHome, CliIo, CliSession, HomeOptions } from './io.js';
+export type { CliHome, CliSession, HomeOptions } from './cli-home.js';
+export type { CliIo } from './io.js';
 export { main } from './main.js';

@@ -7,7 +7,8 @@ import { SkepError } from '@skep/core';
 import { parseType, type StructVector, vectorOf } from '@skep/orc';
 import type { StatementResult } from '@skep/sql';
 import { describe, expect, it } from 'vitest';
-import type { CliHome, CliIo, HomeOptions } from './io.js';
+import type { CliHome, HomeOptions } from './cli-home.js';
+import type { CliIo } from './io.js';
 import { main } from './main.js';
 import { version } from './version.js';
 

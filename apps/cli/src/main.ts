@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
+import type { CliSession, HomeOptions } from './cli-home.js';
 import { addClientFlags, type ClientFlags, connectOptions, withUser } from './commands/client-flags.js';
 import { errorLine, errorStack, UsageError } from './error-line.js';
-import { type CliIo, type CliSession, type HomeOptions, processIo } from './io.js';
+import { type CliIo, processIo } from './io.js';
 import { homeLogger, plainLogger } from './log-file.js';
 import { OUTPUT_FORMATS, type OutputFormat } from './output/rows.js';
 import { type RunOptions, readScript, ScriptRunner } from './run-script.js';

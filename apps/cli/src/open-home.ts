@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { Services } from '@skep/sql';
 import { localFileSystem } from '@skep/storage';
+import type { CliHome, HomeOptions } from './cli-home.js';
 import { quietGrpc } from './commands/client-flags.js';
 import { homePath, loadConfiguration } from './configuration.js';
 import { UsageError } from './error-line.js';
 import { openHome } from './home.js';
-import type { CliHome, HomeOptions } from './io.js';
 import { metastoreAddresses } from './metastore-address.js';
 
 /** The embedded home, or a metastore that is elsewhere: as the options, the environment or hive-site.xml say. */

@@ -2,7 +2,8 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { dirname } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { splitScript } from '@skep/sql';
-import type { CliIo, CliSession } from './io.js';
+import type { CliSession } from './cli-home.js';
+import type { CliIo } from './io.js';
 import type { ScriptRunner } from './run-script.js';
 
 /** Lines kept of earlier shells. */
