@@ -2,7 +2,7 @@ import { override } from '@skep/core/testing';
 import { Session } from '@skep/sql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Home } from '../../apps/cli/src/home.js';
-import { StatementTransaction } from '../../packages/sql/src/session/statement-transaction.js';
+import { StatementTransaction } from '../../packages/sql/src/session/transaction/statement-transaction.js';
 import { freshHome, rows, run } from './harness.js';
 
 const acid = "stored as orc tblproperties ('transactional'='true')";

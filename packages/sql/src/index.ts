@@ -14,14 +14,13 @@ export {
   substitute,
 } from './parse/index.js';
 export * from './query.js';
-export type { IncomingColumn } from './session/incoming-rows.js';
-export { isTransactional } from './session/lock-plan.js';
+export type { IncomingColumn } from './session/dml/incoming-rows.js';
 export type { ResultColumn, StatementResult, WriteCounts } from './session/result.js';
-export type { ProgressFigures } from './session/scan-progress.js';
+export type { ProgressFigures } from './session/scan/scan-progress.js';
+export { type SplitScanOptions, scanTableSplit, type TableSplit } from './session/scan/split-scan.js';
+export { readableFormat, tableSchema } from './session/scan/table-scan.js';
 export type { Identity, Services } from './session/services.js';
 export { Session, type Variables } from './session/session.js';
-export { type SplitScanOptions, scanTableSplit, type TableSplit } from './session/split-scan.js';
-export { readableFormat, tableSchema } from './session/table-scan.js';
 export {
   hasRowIds,
   type RowChanges,
@@ -30,3 +29,4 @@ export {
   type WriteOutcome,
   type WriteTarget,
 } from './session/table-session.js';
+export { isTransactional } from './session/transaction/lock-plan.js';

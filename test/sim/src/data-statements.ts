@@ -1,12 +1,12 @@
 import { SkepError } from '@skep/core';
 import { DataOperation, type Table } from '@skep/rpc';
 import { findTable, type SessionContext } from '../../../packages/sql/src/session/context.js';
-import { insertRows } from '../../../packages/sql/src/session/insert.js';
-import type { WriteEntity } from '../../../packages/sql/src/session/lock-plan.js';
-import { overwriteKind, overwritesByDeletes } from '../../../packages/sql/src/session/overwrite.js';
-import type { Plan } from '../../../packages/sql/src/session/planned-statement.js';
-import type { StatementTransaction } from '../../../packages/sql/src/session/statement-transaction.js';
-import { TableWriter } from '../../../packages/sql/src/session/table-writer.js';
+import { insertRows } from '../../../packages/sql/src/session/dml/insert.js';
+import { overwriteKind, overwritesByDeletes } from '../../../packages/sql/src/session/dml/overwrite.js';
+import { TableWriter } from '../../../packages/sql/src/session/dml/table-writer.js';
+import type { WriteEntity } from '../../../packages/sql/src/session/transaction/lock-plan.js';
+import type { Plan } from '../../../packages/sql/src/session/transaction/planned-statement.js';
+import type { StatementTransaction } from '../../../packages/sql/src/session/transaction/statement-transaction.js';
 import { EXPECTED_CODES } from './expected-codes.js';
 import { type History, type Place, placeName } from './history.js';
 import { letsInsertsPass } from './lock-modes.js';

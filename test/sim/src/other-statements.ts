@@ -1,8 +1,8 @@
 import { CompactionType, TxnState } from '@skep/rpc';
 import { parseStatement } from '../../../packages/sql/src/parse/index.js';
-import { alterTable } from '../../../packages/sql/src/session/alter-table.js';
 import type { SessionContext } from '../../../packages/sql/src/session/context.js';
-import { truncate } from '../../../packages/sql/src/session/truncate.js';
+import { alterTable } from '../../../packages/sql/src/session/ddl/alter-table.js';
+import { truncate } from '../../../packages/sql/src/session/dml/truncate.js';
 import type { ClientServices } from './client-services.js';
 import type { DataStatements } from './data-statements.js';
 import { type History, placeName } from './history.js';

@@ -3,7 +3,7 @@ import { ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { parseType, type StructVector, vectorOf, vectorValue } from '@skep/orc';
 import type { Table } from '@skep/rpc';
 import type { FileSystem } from '@skep/storage';
-import type { StatementTransaction } from '../../../packages/sql/src/session/statement-transaction.js';
+import type { StatementTransaction } from '../../../packages/sql/src/session/transaction/statement-transaction.js';
 
 export const ROW_SCHEMA = parseType('struct<a:int,b:string>');
 const PLACED_SCHEMA = parseType('struct<a:int,b:string,p:string>');
