@@ -16,9 +16,9 @@ export {
 export * from './query.js';
 export type { IncomingColumn } from './session/dml/incoming-rows.js';
 export type { ResultColumn, StatementResult, WriteCounts } from './session/result.js';
-export type { ProgressFigures } from './session/scan/scan-progress.js';
 export { type SplitScanOptions, scanTableSplit, type TableSplit } from './session/scan/split-scan.js';
 export { readableFormat, tableSchema } from './session/scan/table-scan.js';
+export type { ProgressFigures } from './session/scan-progress.js';
 export type { Identity, Services } from './session/services.js';
 export { Session, type Variables } from './session/session.js';
 export {

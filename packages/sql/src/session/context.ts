@@ -3,11 +3,11 @@ import { SkepError } from '@skep/core';
 import type { LockComponent, Table } from '@skep/rpc';
 import type { Identifier, TableName } from '../parse/ast.js';
 import type { QueryEngine } from '../query.js';
-import type { TemporaryTables } from './ddl/temporary-tables.js';
 import { SemanticError, tableNotFound } from './errors.js';
 import type { StatementResult } from './result.js';
-import type { ScanProgress } from './scan/scan-progress.js';
+import type { ScanProgress } from './scan-progress.js';
 import type { Services } from './services.js';
+import type { TemporaryTables } from './temporary-tables.js';
 import type { LockSettings } from './transaction/lock-plan.js';
 import type { OpenTransaction } from './transaction/planned-statement.js';
 

@@ -1,15 +1,9 @@
 import { Database, LockType, type Table } from '@skep/rpc';
-import type {
-  AlterDatabaseStatement,
-  CreateDatabaseStatement,
-  DescribeDatabaseStatement,
-  DropDatabaseStatement,
-} from '../../parse/ast.js';
+import type { AlterDatabaseStatement, CreateDatabaseStatement, DropDatabaseStatement } from '../../parse/ast.js';
 import { findTable, lockSettings, nowSeconds, requireDatabase, type SessionContext, toRecord } from '../context.js';
 import { MetaError, SemanticError, UnsupportedError } from '../errors.js';
 import type { StatementResult } from '../result.js';
-import { sortedEntries } from '../show/describe.js';
-import { done, textResult } from '../text-result.js';
+import { done } from '../text-result.js';
 import { databaseLock, hasSoftDeletes, isSoftDelete } from '../transaction/lock-plan.js';
 import { runStatement } from '../transaction/run-statement.js';
 import { foldersOfTable, leaveToCleaner, softDeleteIf } from './soft-delete.js';
@@ -148,30 +142,4 @@ export async function alterDatabase(
   }
   await context.services.catalog.alterDatabase({ name, database });
   return done;
-}
-
-const describeColumns = [
-  'db_name',
-  'comment',
-  'location',
-  'managedlocation',
-  'owner_name',
-  'owner_type',
-  'connector_name',
-  'remote_dbname',
-];
-
-export async function describeDatabase(
-  context: SessionContext,
-  statement: DescribeDatabaseStatement,
-): Promise<StatementResult> {
-  const name = await requireDatabase(context, statement.database);
-  const { database: d } = await context.services.catalog.getDatabase({ name });
-  const row = [name, d?.description ?? '', d?.locationUri ?? '', '', d?.ownerName ?? '', d?.ownerType ?? '', '', ''];
-  if (!statement.extended) return textResult(describeColumns, [row]);
-  const parameters = sortedEntries(d?.parameters ?? {}).map(([k, v]) => `${k}=${v}`);
-  return textResult(
-    [...describeColumns, 'parameters'],
-    [[...row, parameters.length > 0 ? `{${parameters.join(', ')}}` : '']],
-  );
 }

@@ -9,7 +9,6 @@ import { resolveTable, type SessionContext } from '../context.js';
 import { distrustPartition } from '../distrust-statistics.js';
 import { SemanticError, UnsupportedError } from '../errors.js';
 import { formatOf } from '../file-format.js';
-import { dropPartitionsOnRollback } from '../partition/partition-rollback.js';
 import { nameOf, newPartition, partitionValues, specText } from '../partition/partitions.js';
 import type { StatementResult } from '../result.js';
 import { done } from '../text-result.js';
@@ -17,6 +16,7 @@ import { isFullAcid, isTransactional } from '../transaction/lock-plan.js';
 import { runStatement } from '../transaction/run-statement.js';
 import type { StatementTransaction } from '../transaction/statement-transaction.js';
 import { deleteAllRows, overwriteKind, overwritesByDeletes, refuseOverwriteOfUnseen } from './overwrite.js';
+import { dropPartitionsOnRollback } from './partition-rollback.js';
 import { emptyBase, folderName, TableWriter } from './table-writer.js';
 
 /**

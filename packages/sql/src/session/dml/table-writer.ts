@@ -13,13 +13,13 @@ import { FolderWriter, PlainWriter, stagingFolder } from '../../formats/index.js
 import type { SessionContext } from '../context.js';
 import { distrustPartition } from '../distrust-statistics.js';
 import { ExecutionError, UnsupportedError } from '../errors.js';
-import { dropPartitionsOnRollback, removeEmptyFolders } from '../partition/partition-rollback.js';
 import { partitionText } from '../partition/partition-value.js';
 import { findByValue, listForValues, nameOf, newPartition } from '../partition/partitions.js';
 import { layoutOf, tableSchema } from '../scan/table-scan.js';
 import { isFullAcid, isInsertOnly, isTransactional } from '../transaction/lock-plan.js';
 import type { StatementTransaction } from '../transaction/statement-transaction.js';
 import { refuseWriteBelowBase } from './overwrite.js';
+import { dropPartitionsOnRollback, removeEmptyFolders } from './partition-rollback.js';
 
 /** One leg of a statement's write: inserts or deletes, into one table, under one statement id. */
 export interface WriteLeg {

@@ -10,8 +10,8 @@ import {
   type Table,
 } from '@skep/rpc';
 import type { SessionContext } from '../context.js';
+import { nameOf } from '../partition/partitions.js';
 import { isEndOfTransaction, type StatementTransaction } from '../transaction/statement-transaction.js';
-import { nameOf } from './partitions.js';
 
 /**
  * Partitions are in the catalog as soon as they are made. Those of a transaction of several statements go with it when it is

@@ -1,7 +1,7 @@
 import { DEFAULT_PARTITION_NAME, formatPartitionName } from '@skep/core';
 import { type CatalogService, Partition, Table } from '@skep/rpc';
 import type { FileSystem } from '@skep/storage';
-import { MetaError } from '../errors.js';
+import { MetaError } from './errors.js';
 
 interface TemporaryTable {
   table: Table;
