@@ -8,7 +8,6 @@
  */
 
 export { castColumns } from './analyze/assign.js';
-export { QueryError } from './analyze/errors.js';
 export {
   type AnalysisContext,
   type AnalyzedQuery,
@@ -20,6 +19,7 @@ export {
 } from './analyze/query.js';
 export { QueryEngine, type QueryResult, type RunOptions } from './engine/query-engine.js';
 export type { ColumnBatch, ScanHandle, ScanRequest, TableSource } from './engine/table-source.js';
+export { QueryError } from './expressions/errors.js';
 export { allFunctions, functionNames } from './functions/registry.js';
 export { formatRow, formatValue } from './text/format-value.js';
 export * from './types/hive-type.js';

@@ -1,8 +1,8 @@
 import { castSql } from '../emit/cast.js';
 import { UdfCollector } from '../emit/udfs.js';
+import { QueryError } from '../expressions/errors.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { type HiveType, sameType, typeName } from '../types/hive-type.js';
-import { QueryError } from './errors.js';
 import type { AnalyzedQuery } from './query.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { SargLiteral } from '@skep/orc';
+import type { Expr } from '../expressions/expr.js';
+import type { TableUseBuilder } from '../expressions/table-use.js';
 import type { HiveType } from '../types/hive-type.js';
-import type { Expr } from './expr.js';
-import type { TableUseBuilder } from './table-use.js';
 
 /** A query's output column. `label` is its name in a result that a user sees (`t.c` for a column of a table). */
 export interface BlockColumn {

@@ -1,12 +1,12 @@
 import type { TimestampValue } from '@skep/orc';
+import { semantic } from '../expressions/errors.js';
+import { derive, type Expr } from '../expressions/expr.js';
 import { formatBySql } from '../functions/sql-datetime/format.js';
 import { checkForReading, parsePattern } from '../functions/sql-datetime/pattern.js';
 import { readBySql } from '../functions/sql-datetime/read.js';
 import { type HiveType, STRING, TIMESTAMP, typeName } from '../types/hive-type.js';
 import { isDateOrTime, isText } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
-import { semantic } from './errors.js';
-import { derive, type Expr } from './expr.js';
 
 /** CAST(value AS type FORMAT 'pattern') (GenericUDFCastFormat). */
 export function castFormat(analysis: Analysis, value: Expr, type: HiveType, format: string): Expr {

@@ -1,7 +1,6 @@
+import type { Expr } from '../expressions/expr.js';
 import type { Expression, FunctionCall } from '../parse/ast-expression.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
-import type { Predicate } from './comparison.js';
-import type { Expr } from './expr.js';
 import type { Scope } from './scope.js';
 
 /** Where an expression stands: what its names mean, and what else it may hold. */
@@ -16,6 +15,3 @@ export interface ExpressionEnvironment {
   /** A function with OVER; absent where none may stand. */
   readonly window?: (call: FunctionCall) => Expr;
 }
-
-/** Analyses a part of an expression where the whole stands: handed down by analyzeExpression, which alone recurses. */
-export type AnalyzePart = (node: Expression) => Predicate;

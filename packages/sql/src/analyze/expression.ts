@@ -1,4 +1,22 @@
 import { unreachable } from '@skep/core';
+import type { AnalyzePart } from '../expressions/analyze-part.js';
+import { arithmetic, complement, isArithmetic, negate } from '../expressions/arithmetic.js';
+import { caseOf } from '../expressions/case.js';
+import { between, compare, inList, type Predicate } from '../expressions/comparison.js';
+import { withConstant } from '../expressions/constant.js';
+import { aggregateNotAllowed, argumentType, semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
+import {
+  dateLiteral,
+  intervalOfText,
+  intervalOfValue,
+  numberLiteral,
+  stringLiteral,
+  timestampLiteral,
+} from '../expressions/literal.js';
+import { is, isDistinct, logical, not } from '../expressions/logic.js';
+import { element, rowOf } from '../expressions/nested-value.js';
+import { like } from '../expressions/pattern-match.js';
 import { invokeFunction, isAggregate } from '../functions/call.js';
 import type {
   CastExpression,
@@ -12,25 +30,8 @@ import { duckTypeName } from '../types/duck-type.js';
 import { BOOLEAN, type HiveType, sameType, typeName, typeOfNode, VOID } from '../types/hive-type.js';
 import { isInteger, isNumeric, isPrimitive } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
-import { arithmetic, complement, isArithmetic, negate } from './arithmetic.js';
-import { caseOf } from './case.js';
 import { castFormat } from './cast-format.js';
-import { between, compare, inList, type Predicate } from './comparison.js';
-import { withConstant } from './constant.js';
-import { aggregateNotAllowed, argumentType, semantic } from './errors.js';
-import type { Expr } from './expr.js';
-import type { AnalyzePart, ExpressionEnvironment } from './expression-environment.js';
-import {
-  dateLiteral,
-  intervalOfText,
-  intervalOfValue,
-  numberLiteral,
-  stringLiteral,
-  timestampLiteral,
-} from './literal.js';
-import { is, isDistinct, logical, not } from './logic.js';
-import { element, rowOf } from './nested-value.js';
-import { like } from './pattern-match.js';
+import type { ExpressionEnvironment } from './expression-environment.js';
 import { fieldOf } from './scope.js';
 import { exists, inSubquery, quantified, scalarSubquery } from './subquery.js';
 

@@ -1,5 +1,10 @@
 import { unreachable } from '@skep/core';
-import { scanCall } from '../engine/scan-function.js';
+import { scanCall } from '../emit/scan-call.js';
+import { compare } from '../expressions/comparison.js';
+import { ambiguousColumn, ambiguousTable, invalidFunction, semantic, tableNotFound } from '../expressions/errors.js';
+import { asBoolean } from '../expressions/logic.js';
+import type { Condition } from '../expressions/sarg.js';
+import type { TableUseBuilder } from '../expressions/table-use.js';
 import { checkArguments } from '../functions/checks.js';
 import { findFunction } from '../functions/registry.js';
 import type {
@@ -13,13 +18,8 @@ import type {
 } from '../parse/ast.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
 import type { Block } from './block.js';
-import { compare } from './comparison.js';
-import { ambiguousColumn, ambiguousTable, invalidFunction, semantic, tableNotFound } from './errors.js';
 import { analyzeExpression } from './expression.js';
-import { asBoolean } from './logic.js';
-import type { Condition } from './sarg.js';
 import { derivedColumns, Scope, type ScopeTable, tableColumn } from './scope.js';
-import type { TableUseBuilder } from './table-use.js';
 import { valuesBlock } from './values.js';
 
 /** A FROM clause: SQL, the names in it, and the table uses that a WHERE may prune. */

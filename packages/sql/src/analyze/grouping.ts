@@ -1,11 +1,11 @@
+import { aggregateNotAllowed, invalidFunction, notInGroupBy, QueryError, semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import { findAggregate, isAggregate } from '../functions/call.js';
 import { checkArguments } from '../functions/checks.js';
 import type { Invoke } from '../functions/definition.js';
 import type { Expression, FunctionCall, GroupBy, Query, Select } from '../parse/ast.js';
 import { BIGINT, type HiveType } from '../types/hive-type.js';
 import type { Analysis } from './analysis.js';
-import { aggregateNotAllowed, invalidFunction, notInGroupBy, QueryError, semantic } from './errors.js';
-import type { Expr } from './expr.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
 import { Scope, type ScopeColumn, type ScopeTable } from './scope.js';

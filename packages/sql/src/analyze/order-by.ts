@@ -1,5 +1,5 @@
+import { invalidTableOrColumn, QueryError, semantic } from '../expressions/errors.js';
 import type { Expression, OrderItem, Query, Select } from '../parse/ast.js';
-import { invalidTableOrColumn, QueryError, semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
 import { type Output, onlyOutputs, withAliases } from './select-list.js';

@@ -1,4 +1,7 @@
-import type { Udf } from '../engine/udf.js';
+import type { Udf } from '../emit/udf.js';
+import { decimalOf } from '../expressions/arithmetic.js';
+import { ambiguousTable, semantic } from '../expressions/errors.js';
+import type { TableUse } from '../expressions/table-use.js';
 import type { Expression, OrderItem, Query, QueryBody, SetOperation, TableName } from '../parse/ast.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { type HiveType, sameType, typeName } from '../types/hive-type.js';
@@ -11,20 +14,17 @@ import {
   type ResolvedTable,
   tableKey,
 } from './analysis.js';
-import { decimalOf } from './arithmetic.js';
 import type { Block, BlockColumn } from './block.js';
-import { reckonConstants } from './constant.js';
-import { ambiguousTable, semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import { limitSql } from './order-by.js';
+import { reckonConstants } from './reckon-constants.js';
 import { Scope } from './scope.js';
 import { analyzeSelect, type SelectContext } from './select.js';
-import type { TableUse } from './table-use.js';
 import { valuesBlock } from './values.js';
 import { orderSql } from './window.js';
 
+export type { ColumnInfo, TableUse } from '../expressions/table-use.js';
 export type { AnalysisContext, ResolvedTable } from './analysis.js';
-export type { ColumnInfo, TableUse } from './table-use.js';
 
 /** A column of a result. */
 export interface OutputColumn {

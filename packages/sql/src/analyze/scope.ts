@@ -1,9 +1,9 @@
+import { invalidColumn, invalidTableOrColumn, semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
+import type { TableUseBuilder } from '../expressions/table-use.js';
 import type { Identifier, Position } from '../parse/ast-expression.js';
 import { quoteName } from '../types/duck-type.js';
 import { arrayOf, type HiveType } from '../types/hive-type.js';
-import { invalidColumn, invalidTableOrColumn, semantic } from './errors.js';
-import type { Expr } from './expr.js';
-import type { TableUseBuilder } from './table-use.js';
 
 export interface ScopeColumn {
   readonly name: string;

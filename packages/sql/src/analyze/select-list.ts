@@ -1,7 +1,7 @@
+import { invalidTableAlias, invalidTableOrColumn, semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import type { Expression, ExpressionItem, NamedWindow, SelectItem } from '../parse/ast.js';
 import type { BlockColumn } from './block.js';
-import { invalidTableAlias, invalidTableOrColumn, semantic } from './errors.js';
-import type { Expr } from './expr.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
 import type { Relation } from './from-clause.js';

@@ -1,8 +1,8 @@
+import { invalidTableOrColumn, semantic } from '../expressions/errors.js';
 import { checkArguments } from '../functions/checks.js';
 import { findFunction } from '../functions/registry.js';
 import type { ExpressionItem, Select, SelectItem } from '../parse/ast.js';
 import type { Block, BlockColumn } from './block.js';
-import { invalidTableOrColumn, semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
 import type { Relation } from './from-clause.js';

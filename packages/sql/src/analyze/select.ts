@@ -1,12 +1,12 @@
+import { semantic } from '../expressions/errors.js';
+import { asBoolean } from '../expressions/logic.js';
 import type { Expression, ExpressionItem, Query, Select } from '../parse/ast.js';
 import type { Analysis, QueryEnvironment } from './analysis.js';
 import type { Block } from './block.js';
-import { semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
 import { analyzeFrom, type FromContext, type Relation } from './from-clause.js';
 import { containsAggregate, type Grouping, groupingOf } from './grouping.js';
-import { asBoolean } from './logic.js';
 import { limitSql, sortItems, type Tail } from './order-by.js';
 import { Scope } from './scope.js';
 import { type Output, selectItems, withAliases } from './select-list.js';

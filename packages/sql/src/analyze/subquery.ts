@@ -1,3 +1,7 @@
+import type { AnalyzePart } from '../expressions/analyze-part.js';
+import { comparable, type Predicate } from '../expressions/comparison.js';
+import { semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import type {
   ExistsExpression,
   InSubqueryExpression,
@@ -6,10 +10,7 @@ import type {
   SubqueryExpression,
 } from '../parse/ast-expression.js';
 import { BOOLEAN } from '../types/hive-type.js';
-import { comparable, type Predicate } from './comparison.js';
-import { semantic } from './errors.js';
-import type { Expr } from './expr.js';
-import type { AnalyzePart, ExpressionEnvironment } from './expression-environment.js';
+import type { ExpressionEnvironment } from './expression-environment.js';
 
 const subqueryColumns = (env: ExpressionEnvironment, position: Position) =>
   semantic(

@@ -1,9 +1,9 @@
+import { semantic } from '../expressions/errors.js';
 import type { Expression, Position } from '../parse/ast-expression.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { type HiveType, VOID } from '../types/hive-type.js';
 import { commonType } from '../types/type-rules.js';
 import type { Block } from './block.js';
-import { semantic } from './errors.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
 

@@ -1,3 +1,5 @@
+import { invalidFunction, semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import { checkArguments } from '../functions/checks.js';
 import type { AggregateFunction, Call, Invoke, WindowFunction } from '../functions/definition.js';
 import { findFunction } from '../functions/registry.js';
@@ -13,8 +15,6 @@ import type {
 import { BIGINT } from '../types/hive-type.js';
 import { isText, isTime } from '../types/type-rules.js';
 import type { Analysis } from './analysis.js';
-import { invalidFunction, semantic } from './errors.js';
-import type { Expr } from './expr.js';
 import { analyzeExpression } from './expression.js';
 import type { ExpressionEnvironment } from './expression-environment.js';
 import { someNode } from './walk.js';

@@ -1,5 +1,5 @@
-import type { Udf, UdfBody } from '../engine/udf.js';
 import { type HiveType, typeName } from '../types/hive-type.js';
+import type { Udf, UdfBody } from './udf.js';
 
 /** The functions in JavaScript that one query needs. */
 export class UdfCollector {

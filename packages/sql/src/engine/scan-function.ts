@@ -1,13 +1,11 @@
 import { BugError } from '@skep/core';
 import type { TableUse } from '../analyze/query.js';
+import { bindScanCalls } from '../emit/scan-call.js';
 import type { HiveType } from '../types/hive-type.js';
 import type { Connection, Duck } from './bindings.js';
 import { appendVector, canAppend, fillVector } from './fill-vector.js';
 import { DUCKDB_TYPE, logicalType } from './logical-type.js';
 import type { ColumnBatch, ScanHandle, TableSource } from './table-source.js';
-
-/** In a query's SQL stands `skep_scan(/*0*\/)` for its first table use; the number of the running scan is put in. */
-export const scanCall = (use: number): string => `skep_scan(/*${use}*/)`;
 
 interface OpenUse {
   readonly handles: Set<ScanHandle>;
@@ -117,7 +115,7 @@ export class ScanRegistry {
     this.next += uses.length;
     const scan: RunningScan = {
       failure: undefined,
-      bindIds: (sql) => sql.replace(/skep_scan\(\/\*(\d+)\*\/\)/g, (_, use) => `skep_scan(${first + Number(use)})`),
+      bindIds: (sql) => bindScanCalls(sql, first),
       end: () => {
         for (let i = 0; i < uses.length; i++) {
           // Scans that the query left before their end.

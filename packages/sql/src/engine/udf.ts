@@ -1,27 +1,10 @@
-import { type AppendableValue, type ColumnVector, VectorBuilder, type VectorValue, vectorValue } from '@skep/orc';
-import type { HiveType } from '../types/hive-type.js';
+import { VectorBuilder, type VectorValue, vectorValue } from '@skep/orc';
+import type { Udf } from '../emit/udf.js';
 import { toTypeDescription } from '../types/orc-type.js';
 import type { Connection, Duck } from './bindings.js';
 import { fillVector } from './fill-vector.js';
 import { logicalType } from './logical-type.js';
 import { readVector } from './read-vector.js';
-
-/** What a function in JavaScript gets and gives: the forms of vectorValue and VectorBuilder. */
-export type UdfBody = (...args: VectorValue[]) => AppendableValue;
-
-/** A Hive function that runs in JavaScript, for certain argument types. `sqlName` is unique to name and types. */
-export interface Udf {
-  readonly sqlName: string;
-  readonly parameters: readonly HiveType[];
-  readonly returns: HiveType;
-  readonly body: UdfBody;
-  /** Instead of `body`: whole columns at a time. */
-  readonly vectorBody?: ((columns: readonly ColumnVector[], length: number) => ColumnVector) | undefined;
-  /** Also called where an argument is NULL (otherwise the result is then NULL). */
-  readonly onNull: boolean;
-  /** Another value at each call: never folded. */
-  readonly volatile: boolean;
-}
 
 /** Registers a function with DuckDB. `fail` keeps the error that DuckDB would only pass on as text. */
 export function registerUdf(duck: Duck, connection: Connection, udf: Udf, fail: (error: unknown) => void): void {

@@ -1,7 +1,7 @@
-import { decimalArithmetic } from '../analyze/arithmetic.js';
-import { semantic } from '../analyze/errors.js';
-import { derive, type Expr } from '../analyze/expr.js';
 import { uniqueList } from '../emit/unique.js';
+import { decimalArithmetic } from '../expressions/arithmetic.js';
+import { semantic } from '../expressions/errors.js';
+import { derive, type Expr } from '../expressions/expr.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { arrayOf, BIGINT, DOUBLE, decimal, type HiveType, INT, structOf } from '../types/hive-type.js';
 import { asDecimal, isApproximate, isInteger, isText } from '../types/type-rules.js';

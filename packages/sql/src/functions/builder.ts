@@ -1,6 +1,6 @@
 import type { AppendableValue, VectorValue } from '@skep/orc';
-import { argumentsLength, argumentType, wrongArguments } from '../analyze/errors.js';
-import { derive, type Expr } from '../analyze/expr.js';
+import { argumentsLength, argumentType, wrongArguments } from '../expressions/errors.js';
+import { derive, type Expr } from '../expressions/expr.js';
 import {
   BIGINT,
   BINARY,

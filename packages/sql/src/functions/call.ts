@@ -1,6 +1,6 @@
-import type { Analysis } from '../analyze/analysis.js';
-import { invalidFunction, missingOver, nestedTableFunction } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
+import { invalidFunction, missingOver, nestedTableFunction } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
+import type { ExpressionAnalysis } from '../expressions/expression-analysis.js';
 import type { FunctionCall, Position } from '../parse/ast-expression.js';
 import { checkArguments } from './checks.js';
 import type { AggregateFunction } from './definition.js';
@@ -8,7 +8,12 @@ import { missingReason } from './missing.js';
 import { findFunction, findHypothetical } from './registry.js';
 
 /** A call of a scalar function. */
-export function invokeFunction(analysis: Analysis, name: string, args: readonly Expr[], position: Position): Expr {
+export function invokeFunction(
+  analysis: ExpressionAnalysis,
+  name: string,
+  args: readonly Expr[],
+  position: Position,
+): Expr {
   const found = findFunction(name);
   if (found === undefined || found.kind !== 'scalar') {
     const why = found === undefined ? missingReason(name.toLowerCase()) : undefined;

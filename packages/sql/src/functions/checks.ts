@@ -1,5 +1,5 @@
-import { argumentType, wrongArguments } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
+import { argumentType, wrongArguments } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import { type HiveType, typeName } from '../types/hive-type.js';
 import { isDateOrTime, isInteger, isInterval, isNumeric, isText } from '../types/type-rules.js';
 import type { Call } from './definition.js';

@@ -1,10 +1,10 @@
-import { commonOf } from '../analyze/common-type.js';
-import { compare } from '../analyze/comparison.js';
-import { argumentsLength, argumentType, semantic } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
-import { sqlString } from '../analyze/expr.js';
-import { element } from '../analyze/nested-value.js';
 import { uniqueList, valueKey } from '../emit/unique.js';
+import { commonOf } from '../expressions/common-type.js';
+import { compare } from '../expressions/comparison.js';
+import { argumentsLength, argumentType, semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
+import { sqlString } from '../expressions/expr.js';
+import { element } from '../expressions/nested-value.js';
 import { duckTypeName } from '../types/duck-type.js';
 import {
   arrayOf,

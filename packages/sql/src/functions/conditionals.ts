@@ -1,8 +1,8 @@
-import { commonOf } from '../analyze/common-type.js';
-import { compare } from '../analyze/comparison.js';
-import { argumentType } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
-import { asBoolean } from '../analyze/logic.js';
+import { commonOf } from '../expressions/common-type.js';
+import { compare } from '../expressions/comparison.js';
+import { argumentType } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
+import { asBoolean } from '../expressions/logic.js';
 import { BOOLEAN, typeName, VOID } from '../types/hive-type.js';
 import { typeGroup } from '../types/type-rules.js';
 import { convertArguments, customFunction, mismatch, result } from './builder.js';

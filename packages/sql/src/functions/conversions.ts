@@ -1,4 +1,4 @@
-import { semantic } from '../analyze/errors.js';
+import { semantic } from '../expressions/errors.js';
 import { dayTimeNanos } from '../text/calendar.js';
 import {
   BIGINT,

@@ -1,7 +1,7 @@
-import { semantic } from '../analyze/errors.js';
+import { semantic } from '../expressions/errors.js';
 import { civilFromDays, daysFromCivil, daysInMonth } from '../text/calendar.js';
+import { zoneOffsetSeconds } from '../text/time-zone.js';
 import { DAY_NAMES, MONTH_NAMES } from './sql-datetime/names.js';
-import { zoneOffsetSeconds } from './time-zone.js';
 
 /* java.time.format.DateTimeFormatter's patterns, as far as Hive's users write them (locale en-US). */
 

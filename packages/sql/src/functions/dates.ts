@@ -1,8 +1,9 @@
 import type { TimestampValue } from '@skep/orc';
-import { argumentsLength, wrongArguments } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
-import { nanosSql } from '../analyze/literal.js';
+import { argumentsLength, wrongArguments } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
+import { nanosSql } from '../expressions/literal.js';
 import { civilFromDays, dateText, daysFromCivil, daysInMonth, parseTimestamp } from '../text/calendar.js';
+import { zoneOffsetSeconds } from '../text/time-zone.js';
 import { BIGINT, DATE, DOUBLE, decimal, INT, STRING, TIMESTAMP, typeName } from '../types/hive-type.js';
 import { isApproximate, isDateOrTime, isInteger, isPrimitive, isText, isTime } from '../types/type-rules.js';
 import {
@@ -16,7 +17,6 @@ import {
 } from './builder.js';
 import { formatTimestamp, isPattern, parseWithPattern } from './date-format.js';
 import type { Call, ScalarFunction } from './definition.js';
-import { zoneOffsetSeconds } from './time-zone.js';
 
 const datePart = (names: string, sql: (date: string) => string): ScalarFunction =>
   customFunction('date', names, 'date', (call) => {

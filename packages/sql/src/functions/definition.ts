@@ -1,5 +1,5 @@
-import type { Analysis } from '../analyze/analysis.js';
-import type { Expr } from '../analyze/expr.js';
+import type { Expr } from '../expressions/expr.js';
+import type { ExpressionAnalysis } from '../expressions/expression-analysis.js';
 import type { OrderItem, Position } from '../parse/ast-expression.js';
 import type { HiveType } from '../types/hive-type.js';
 
@@ -19,7 +19,7 @@ export type FunctionCategory =
 
 /** A call under analysis: arguments analysed, not yet converted. */
 export interface Call {
-  readonly analysis: Analysis;
+  readonly analysis: ExpressionAnalysis;
   readonly name: string;
   readonly args: readonly Expr[];
   readonly position: Position;

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { hashColumn } from '@skep/acid';
 import type { ColumnVector, TimestampValue } from '@skep/orc';
-import type { Expr } from '../analyze/expr.js';
+import type { Expr } from '../expressions/expr.js';
 import { BIGINT, BINARY, INT, INTERVAL_DAY_TIME, STRING } from '../types/hive-type.js';
 import { convertArguments, customFunction, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Expr } from '../analyze/expr.js';
+import type { Expr } from '../expressions/expr.js';
 import { civilFromDays, daysFromCivil, daysInMonth } from '../text/calendar.js';
 import { decimal, type HiveType, STRING } from '../types/hive-type.js';
 import { isInteger, isText } from '../types/type-rules.js';

@@ -1,7 +1,7 @@
-import { arithmetic, negate, wrapping } from '../analyze/arithmetic.js';
-import { argumentsLength, wrongArguments } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
 import { divideHalfUp } from '../emit/cast.js';
+import { arithmetic, negate, wrapping } from '../expressions/arithmetic.js';
+import { argumentsLength, wrongArguments } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { BIGINT, DOUBLE, decimal, type HiveType, INT, STRING, typeName, VOID } from '../types/hive-type.js';
 import {

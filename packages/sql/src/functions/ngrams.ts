@@ -1,5 +1,5 @@
-import { argumentsLength, argumentType, semantic } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
+import { argumentsLength, argumentType, semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import { arrayOf, DOUBLE, type HiveType, INT, STRING, structOf, typeName } from '../types/hive-type.js';
 import { isInteger, isText } from '../types/type-rules.js';
 import { convertArguments, customFunction, result } from './builder.js';

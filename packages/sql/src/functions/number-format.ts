@@ -1,4 +1,4 @@
-import { semantic } from '../analyze/errors.js';
+import { semantic } from '../expressions/errors.js';
 
 /** Rounds a plain decimal text half to even (java.text.DecimalFormat) to `places` digits. */
 export function roundHalfEven(text: string, places: number): string {

@@ -1,10 +1,10 @@
-import { arithmetic, complement } from '../analyze/arithmetic.js';
-import { caseOfValues } from '../analyze/case.js';
-import { betweenValues, compare, inValues } from '../analyze/comparison.js';
-import { argumentsLength, argumentType } from '../analyze/errors.js';
-import { derive, type Expr } from '../analyze/expr.js';
-import { asBoolean, not } from '../analyze/logic.js';
-import { likeSql } from '../analyze/pattern-match.js';
+import { arithmetic, complement } from '../expressions/arithmetic.js';
+import { caseOfValues } from '../expressions/case.js';
+import { betweenValues, compare, inValues } from '../expressions/comparison.js';
+import { argumentsLength, argumentType } from '../expressions/errors.js';
+import { derive, type Expr } from '../expressions/expr.js';
+import { asBoolean, not } from '../expressions/logic.js';
+import { likeSql } from '../expressions/pattern-match.js';
 import type { ArithmeticOperator, ComparisonOperator } from '../parse/ast-expression.js';
 import { BOOLEAN, STRING, typeName } from '../types/hive-type.js';
 import { convertArguments, customFunction, result } from './builder.js';

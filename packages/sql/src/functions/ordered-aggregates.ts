@@ -1,6 +1,6 @@
-import { commonOf } from '../analyze/common-type.js';
-import { argumentsLength, semantic } from '../analyze/errors.js';
-import { derive, type Expr } from '../analyze/expr.js';
+import { commonOf } from '../expressions/common-type.js';
+import { argumentsLength, semantic } from '../expressions/errors.js';
+import { derive, type Expr } from '../expressions/expr.js';
 import { arrayOf, BIGINT, DOUBLE, type HiveType } from '../types/hive-type.js';
 import { isNumeric } from '../types/type-rules.js';
 import { mismatch, result } from './builder.js';

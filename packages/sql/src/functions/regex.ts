@@ -1,9 +1,9 @@
-import { semantic } from '../analyze/errors.js';
-import { likeSql } from '../analyze/pattern-match.js';
+import { semantic } from '../expressions/errors.js';
+import { javaRegex, javaReplace, matchesRegex } from '../expressions/java-regex.js';
+import { likeSql } from '../expressions/pattern-match.js';
 import { arrayOf, BOOLEAN, STRING } from '../types/hive-type.js';
 import { convertArguments, customFunction, jsFunction, result } from './builder.js';
 import type { ScalarFunction } from './definition.js';
-import { javaRegex, javaReplace, matchesRegex } from './java-regex.js';
 
 /** Java's String.split with a limit (-1: none): an empty match at the start splits nothing off. */
 export function javaSplit(text: string, pattern: string, limit = -1): string[] {

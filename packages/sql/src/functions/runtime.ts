@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { argumentsLength, semantic, wrongArguments } from '../analyze/errors.js';
-import { sqlString } from '../analyze/expr.js';
+import { argumentsLength, semantic, wrongArguments } from '../expressions/errors.js';
+import { sqlString } from '../expressions/expr.js';
 import { arrayOf, BIGINT, BOOLEAN, STRING, VOID } from '../types/hive-type.js';
 import { convertArguments, customFunction, mismatch, result } from './builder.js';
 import type { Call, ScalarFunction } from './definition.js';

@@ -1,5 +1,5 @@
-import { argumentType, wrongArguments } from '../analyze/errors.js';
-import { derive, type Expr } from '../analyze/expr.js';
+import { argumentType, wrongArguments } from '../expressions/errors.js';
+import { derive, type Expr } from '../expressions/expr.js';
 import { BINARY, type HiveType, INT, STRING, typeName } from '../types/hive-type.js';
 import { isText } from '../types/type-rules.js';
 import { convertArgument, convertArguments, customFunction, jsFunction, result, sqlFunction } from './builder.js';

@@ -1,6 +1,6 @@
-import { commonOf } from '../analyze/common-type.js';
-import { argumentType, semantic } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
+import { commonOf } from '../expressions/common-type.js';
+import { argumentType, semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import { duckTypeName } from '../types/duck-type.js';
 import { arrayOf, INT, STRING, typeName } from '../types/hive-type.js';
 import { convertArguments, mismatch } from './builder.js';

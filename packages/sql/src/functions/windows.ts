@@ -1,5 +1,5 @@
-import { semantic } from '../analyze/errors.js';
-import type { Expr } from '../analyze/expr.js';
+import { semantic } from '../expressions/errors.js';
+import type { Expr } from '../expressions/expr.js';
 import { DOUBLE, type HiveType, INT } from '../types/hive-type.js';
 import { convertArguments, result } from './builder.js';
 import type { Call, Invoke, WindowFunction } from './definition.js';

@@ -1,4 +1,4 @@
-import { semantic } from '../analyze/errors.js';
+import { semantic } from '../expressions/errors.js';
 import { arrayOf, BIGINT, BOOLEAN, DOUBLE, FLOAT, type HiveType, INT, SMALLINT, STRING } from '../types/hive-type.js';
 import { jsFunction } from './builder.js';
 import type { ScalarFunction } from './definition.js';

@@ -1,5 +1,5 @@
-import { zoneOffsetSeconds } from '../functions/time-zone.js';
 import { parseTimestamp } from './calendar.js';
+import { zoneOffsetSeconds } from './time-zone.js';
 
 /** Text with a zone at its end (TimestampTZUtil.parse): the instant; without one, of UTC, our session's zone. */
 export function parseInstant(text: string): { seconds: bigint; nanos: number } | undefined {

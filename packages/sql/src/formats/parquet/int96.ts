@@ -1,6 +1,6 @@
 import { type BytesVector, type ColumnVector, isNull, type TimestampVector } from '@skep/orc';
-import { zoneOffsetSeconds } from '../../functions/time-zone.js';
 import { daysFromCivil } from '../../text/calendar.js';
+import { zoneOffsetSeconds } from '../../text/time-zone.js';
 import { BINARY, type HiveType } from '../../types/hive-type.js';
 import { UnsupportedFormatError } from '../errors.js';
 import { encodeThrift, THRIFT, ThriftReader, type ThriftStruct, type ThriftValue } from './thrift-compact.js';

@@ -1,4 +1,4 @@
-import { semantic } from '../../analyze/errors.js';
+import { semantic } from '../../expressions/errors.js';
 
 /*
  * The patterns of CAST(… AS … FORMAT '…'): SQL:2016's, as org.apache.hadoop.hive.common.format.datetime.HiveSqlDateTimeFormatter

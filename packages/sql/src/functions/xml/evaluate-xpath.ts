@@ -1,4 +1,4 @@
-import { semantic } from '../../analyze/errors.js';
+import { semantic } from '../../expressions/errors.js';
 import type { Step, XPath } from './parse-xpath.js';
 import { stringValue, type XmlNode } from './xml-node.js';
 

@@ -1,11 +1,11 @@
 import type { BetweenExpression, ComparisonOperator, InListExpression, Position } from '../parse/ast-expression.js';
 import { BOOLEAN, type HiveType, typeName } from '../types/hive-type.js';
 import { comparisonType, isUnsafeComparison } from '../types/type-rules.js';
-import type { Analysis } from './analysis.js';
+import type { AnalyzePart } from './analyze-part.js';
 import { withConstant } from './constant.js';
 import { argumentType, wrongArguments } from './errors.js';
 import { derive, type Expr, sqlString } from './expr.js';
-import type { AnalyzePart } from './expression-environment.js';
+import type { ExpressionAnalysis } from './expression-analysis.js';
 import { betweenCondition, type Condition, comparisonCondition, inCondition, notCondition } from './sarg.js';
 
 /** A boolean that may also be a search argument. */
@@ -17,7 +17,7 @@ const UNSAFE =
   "Unsafe compares between different types are disabled for safety reasons. If you know what you are doing, please set hive.strict.checks.type.safety to false and make sure that hive.mapred.mode is not set to 'strict' to proceed. Note that you may get errors or incorrect results if you make a mistake while using some of the unsafe features.";
 
 /** Both sides in the type that they are compared in. */
-export function comparable(analysis: Analysis, a: Expr, b: Expr, strict = true): [Expr, Expr] {
+export function comparable(analysis: ExpressionAnalysis, a: Expr, b: Expr, strict = true): [Expr, Expr] {
   const type = comparisonType(a.type, b.type);
   if (type === undefined) {
     throw wrongArguments(
@@ -39,7 +39,7 @@ const charLiteral = (value: Expr, other: Expr): Expr =>
     : value;
 
 /** Comparisons may convert where CAST may not: a date with a number is false, not an error. */
-function convert(analysis: Analysis, value: Expr, type: HiveType): Expr {
+function convert(analysis: ExpressionAnalysis, value: Expr, type: HiveType): Expr {
   // A date is no number: NaN equals none, and is not below any.
   if (value.type.kind === 'date' && type.kind === 'double') {
     return derive(value, type, `CASE WHEN ${value.sql} IS NOT NULL THEN CAST('nan' AS DOUBLE) END`);
@@ -47,7 +47,7 @@ function convert(analysis: Analysis, value: Expr, type: HiveType): Expr {
   return analysis.cast(value, type);
 }
 
-export function compare(analysis: Analysis, operator: ComparisonOperator, a: Expr, b: Expr): Predicate {
+export function compare(analysis: ExpressionAnalysis, operator: ComparisonOperator, a: Expr, b: Expr): Predicate {
   const unordered = ['array', 'map', 'struct', 'uniontype'].includes(a.type.kind);
   if (unordered && !['=', '<>', '<=>'].includes(operator)) {
     throw wrongArguments(
@@ -66,14 +66,19 @@ export function compare(analysis: Analysis, operator: ComparisonOperator, a: Exp
 }
 
 /** `a IN (b, c)`: all in one type. */
-export function inList(node: InListExpression, analysis: Analysis, of: AnalyzePart): Predicate {
+export function inList(node: InListExpression, analysis: ExpressionAnalysis, of: AnalyzePart): Predicate {
   const items = node.items.map((item) => withConstant(item, of(item)));
   const found = inValues(analysis, of(node.operand), items, node.position);
   if (!node.negated) return found;
   return { ...found, sql: `(NOT ${found.sql})`, condition: notCondition(found.condition) };
 }
 
-export function inValues(analysis: Analysis, operand: Expr, items: readonly Expr[], position: Position): Predicate {
+export function inValues(
+  analysis: ExpressionAnalysis,
+  operand: Expr,
+  items: readonly Expr[],
+  position: Position,
+): Predicate {
   let type: HiveType = operand.type;
   for (const item of items) {
     // Unsafe types are let pass here: Hive converts the constants of a list.
@@ -97,14 +102,20 @@ export function inValues(analysis: Analysis, operand: Expr, items: readonly Expr
   };
 }
 
-export function between(node: BetweenExpression, analysis: Analysis, of: AnalyzePart): Predicate {
+export function between(node: BetweenExpression, analysis: ExpressionAnalysis, of: AnalyzePart): Predicate {
   const [low, high] = [withConstant(node.low, of(node.low)), withConstant(node.high, of(node.high))];
   const found = betweenValues(analysis, of(node.operand), low, high, node.position);
   if (!node.negated) return found;
   return { ...found, sql: `(NOT ${found.sql})`, condition: notCondition(found.condition) };
 }
 
-export function betweenValues(analysis: Analysis, operand: Expr, low: Expr, high: Expr, position: Position): Predicate {
+export function betweenValues(
+  analysis: ExpressionAnalysis,
+  operand: Expr,
+  low: Expr,
+  high: Expr,
+  position: Position,
+): Predicate {
   const from = compare(analysis, '>=', operand, low);
   const to = compare(analysis, '<=', operand, high);
   return {

@@ -26,9 +26,9 @@ import {
   isText,
   isTime,
 } from '../types/type-rules.js';
-import type { Analysis } from './analysis.js';
 import { argumentType, wrongArguments } from './errors.js';
 import { derive, type Expr } from './expr.js';
+import type { ExpressionAnalysis } from './expression-analysis.js';
 
 const CLASSES: Readonly<Record<string, string>> = {
   '+': 'org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPNumericPlus',
@@ -42,7 +42,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   '^': 'org.apache.hadoop.hive.ql.udf.UDFOPBitXor',
 };
 
-function noMatch(analysis: Analysis, operator: string, a: Expr, b: Expr, choices = '') {
+function noMatch(analysis: ExpressionAnalysis, operator: string, a: Expr, b: Expr, choices = '') {
   return wrongArguments(
     analysis.text(b.position),
     `No matching method for class ${CLASSES[operator]} with (${typeName(a.type)}, ${typeName(b.type)})${choices}`,
@@ -51,7 +51,7 @@ function noMatch(analysis: Analysis, operator: string, a: Expr, b: Expr, choices
 }
 
 /** `a operator b` of two analysed operands. */
-export function arithmetic(analysis: Analysis, operator: ArithmeticOperator, a: Expr, b: Expr): Expr {
+export function arithmetic(analysis: ExpressionAnalysis, operator: ArithmeticOperator, a: Expr, b: Expr): Expr {
   if (operator === '||') {
     const [left, right] = [analysis.cast(a, STRING), analysis.cast(b, STRING)];
     return derive(a, STRING, `(${left.sql} || ${right.sql})`);
@@ -67,7 +67,7 @@ export function arithmetic(analysis: Analysis, operator: ArithmeticOperator, a: 
   return numeric(analysis, operator, a, b);
 }
 
-function integerDivision(analysis: Analysis, a: Expr, b: Expr): Expr {
+function integerDivision(analysis: ExpressionAnalysis, a: Expr, b: Expr): Expr {
   const fits = (type: HiveType) => isInteger(type) || type.kind === 'void';
   if (!fits(a.type) || !fits(b.type)) {
     throw noMatch(analysis, 'div', a, b, '. Possible choices: _FUNC_(bigint, bigint)  ');
@@ -77,7 +77,7 @@ function integerDivision(analysis: Analysis, a: Expr, b: Expr): Expr {
   return derive(a, BIGINT, `hv_wrap64(CAST(${left.sql} AS HUGEINT) // CAST(${right.sql} AS HUGEINT))`);
 }
 
-function bitwise(analysis: Analysis, operator: '&' | '|' | '^', a: Expr, b: Expr): Expr {
+function bitwise(analysis: ExpressionAnalysis, operator: '&' | '|' | '^', a: Expr, b: Expr): Expr {
   const fits = (type: HiveType) => isInteger(type) || type.kind === 'void';
   if (!fits(a.type) || !fits(b.type)) throw noMatch(analysis, operator, a, b);
   const type = promoted(a.type, b.type);
@@ -99,7 +99,7 @@ export function decimalOf(value: Pick<Expr, 'type' | 'literal'>): DecimalHiveTyp
   return asDecimal(value.type);
 }
 
-function numeric(analysis: Analysis, operator: '+' | '-' | '*' | '/' | '%', a: Expr, b: Expr): Expr {
+function numeric(analysis: ExpressionAnalysis, operator: '+' | '-' | '*' | '/' | '%', a: Expr, b: Expr): Expr {
   const text = isText(a.type) || isText(b.type);
   const typeA = isText(a.type) ? DOUBLE : a.type;
   const typeB = isText(b.type) ? DOUBLE : b.type;
@@ -139,7 +139,7 @@ export function wrapping(operator: '+' | '-' | '*', type: HiveType, left: string
 
 /** Decimals: DuckDB's own where its intermediate type holds the result, else exactly in JavaScript. NULL beyond 38 digits. */
 export function decimalArithmetic(
-  analysis: Analysis,
+  analysis: ExpressionAnalysis,
   operator: '+' | '-' | '*' | '/' | '%',
   a: Expr,
   b: Expr,
@@ -194,7 +194,7 @@ function decimalOperation(
 }
 
 /** Dates, timestamps and intervals (GenericUDFOPDTIPlus, GenericUDFOPDTIMinus). */
-function temporalArithmetic(analysis: Analysis, operator: '+' | '-', a: Expr, b: Expr): Expr | undefined {
+function temporalArithmetic(analysis: ExpressionAnalysis, operator: '+' | '-', a: Expr, b: Expr): Expr | undefined {
   const [left, right] = [a.type, b.type];
   if (operator === '+' && isInterval(left) && (right.kind === 'date' || isTime(right))) {
     return temporalArithmetic(analysis, operator, b, a);
@@ -223,7 +223,7 @@ function temporalArithmetic(analysis: Analysis, operator: '+' | '-', a: Expr, b:
 }
 
 /** Unary minus and ~ (GenericUDFOPNegative, UDFOPBitNot). */
-export function negate(analysis: Analysis, value: Expr): Expr {
+export function negate(analysis: ExpressionAnalysis, value: Expr): Expr {
   const { type } = value;
   if (type.kind === 'void') return value;
   if (isText(type)) return derive(value, DOUBLE, `(-${analysis.cast(value, DOUBLE).sql})`);
@@ -236,7 +236,7 @@ export function negate(analysis: Analysis, value: Expr): Expr {
   );
 }
 
-export function complement(analysis: Analysis, value: Expr): Expr {
+export function complement(analysis: ExpressionAnalysis, value: Expr): Expr {
   if (isInteger(value.type)) return derive(value, value.type, `(~${value.sql})`);
   if (value.type.kind === 'void') return analysis.cast(value, BIGINT);
   throw wrongArguments(

@@ -1,12 +1,16 @@
 import { type HiveType, VOID } from '../types/hive-type.js';
 import { commonType } from '../types/type-rules.js';
-import type { Analysis } from './analysis.js';
 import { decimalOf } from './arithmetic.js';
 import { argumentType } from './errors.js';
 import type { Expr } from './expr.js';
+import type { ExpressionAnalysis } from './expression-analysis.js';
 
 /** The common type of several values (CASE, COALESCE, array(…)). */
-export function commonOf(analysis: Analysis, values: readonly Expr[], why: (type: HiveType) => string): HiveType {
+export function commonOf(
+  analysis: ExpressionAnalysis,
+  values: readonly Expr[],
+  why: (type: HiveType) => string,
+): HiveType {
   // Beside a decimal column an integer constant counts with its own digits.
   const narrow = values.some((value) => value.type.kind === 'decimal' && value.literal === undefined);
   const typeOf = (value: Expr) => (narrow && typeof value.literal === 'bigint' ? decimalOf(value) : value.type);

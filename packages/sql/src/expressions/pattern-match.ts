@@ -1,13 +1,13 @@
-import { matchesRegex } from '../functions/java-regex.js';
 import type { LikeExpression } from '../parse/ast-expression.js';
 import { BOOLEAN, STRING } from '../types/hive-type.js';
-import type { Analysis } from './analysis.js';
+import type { AnalyzePart } from './analyze-part.js';
 import type { Predicate } from './comparison.js';
 import { type Expr, sqlString } from './expr.js';
-import type { AnalyzePart } from './expression-environment.js';
+import type { ExpressionAnalysis } from './expression-analysis.js';
+import { matchesRegex } from './java-regex.js';
 
 /** LIKE, RLIKE and REGEXP, of one pattern or of any or all of several. */
-export function like(node: LikeExpression, analysis: Analysis, of: AnalyzePart): Predicate {
+export function like(node: LikeExpression, analysis: ExpressionAnalysis, of: AnalyzePart): Predicate {
   const operand = of(node.operand);
   const subject = analysis.cast(operand, STRING);
   const matches = node.patterns.map((pattern) => {
@@ -23,7 +23,7 @@ export function like(node: LikeExpression, analysis: Analysis, of: AnalyzePart):
 /** In a LIKE pattern only \\% and \\_ are escapes; any other backslash stands for itself (UDFLike). */
 const likePattern = (pattern: string): string => pattern.replace(/\\(?![%_])/g, '\\\\');
 
-export function likeSql(analysis: Analysis, subject: string, pattern: Expr): string {
+export function likeSql(analysis: ExpressionAnalysis, subject: string, pattern: Expr): string {
   const { literal } = pattern;
   const sql =
     typeof literal === 'string'
@@ -33,7 +33,12 @@ export function likeSql(analysis: Analysis, subject: string, pattern: Expr): str
 }
 
 /** RLIKE: DuckDB's RE2 for constant patterns that mean the same there, else JavaScript's. */
-function regexMatches(analysis: Analysis, subject: string, pattern: Expr, constant: string | undefined): string {
+function regexMatches(
+  analysis: ExpressionAnalysis,
+  subject: string,
+  pattern: Expr,
+  constant: string | undefined,
+): string {
   if (constant !== undefined && /^[\w\s.*+?^$|()[\]\-,:;=/@#%!~<>"']+$/.test(constant) && !constant.includes('(?')) {
     return `regexp_matches(${subject}, ${sqlString(constant)})`;
   }

@@ -1,14 +1,14 @@
 import type { CaseExpression, Position } from '../parse/ast-expression.js';
 import { typeName } from '../types/hive-type.js';
-import type { Analysis } from './analysis.js';
+import type { AnalyzePart } from './analyze-part.js';
 import { commonOf } from './common-type.js';
 import { compare } from './comparison.js';
 import { argumentType } from './errors.js';
 import type { Expr } from './expr.js';
-import type { AnalyzePart } from './expression-environment.js';
+import type { ExpressionAnalysis } from './expression-analysis.js';
 
 /** CASE WHEN … THEN … and CASE value WHEN … THEN … (GenericUDFWhen, GenericUDFCase). */
-export function caseOf(node: CaseExpression, analysis: Analysis, of: AnalyzePart): Expr {
+export function caseOf(node: CaseExpression, analysis: ExpressionAnalysis, of: AnalyzePart): Expr {
   const operand = node.operand === undefined ? undefined : of(node.operand);
   const branches = node.branches.map(({ when, result }) => ({ when: of(when), result: of(result) }));
   const otherwise = node.otherwise === undefined ? undefined : of(node.otherwise);
@@ -20,7 +20,7 @@ export function caseOfValues(
   operand: Expr | undefined,
   branches: readonly { readonly when: Expr; readonly result: Expr }[],
   otherwise: Expr | undefined,
-  analysis: Analysis,
+  analysis: ExpressionAnalysis,
   position: Position,
 ): Expr {
   const conditions = branches.map(({ when: value }) => {

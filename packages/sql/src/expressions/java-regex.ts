@@ -1,4 +1,4 @@
-import { semantic } from '../analyze/errors.js';
+import { semantic } from './errors.js';
 
 const CACHE_LIMIT = 200;
 const cache = new Map<string, RegExp>();

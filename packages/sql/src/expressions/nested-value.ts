@@ -1,12 +1,12 @@
 import type { Position } from '../parse/ast-expression.js';
 import { structOf, typeName } from '../types/hive-type.js';
 import { isInteger } from '../types/type-rules.js';
-import type { Analysis } from './analysis.js';
 import { argumentType, semantic } from './errors.js';
 import type { Expr } from './expr.js';
+import type { ExpressionAnalysis } from './expression-analysis.js';
 
 /** `list[i]` and `map[key]` (GenericUDFIndex). */
-export function element(base: Expr, index: Expr, env: { analysis: Analysis }, position: Position): Expr {
+export function element(base: Expr, index: Expr, env: { analysis: ExpressionAnalysis }, position: Position): Expr {
   const { analysis } = env;
   if (base.type.kind === 'array') {
     if ((!isInteger(index.type) || index.type.kind === 'bigint') && index.type.kind !== 'void') {

@@ -1,15 +1,15 @@
 import type { IsDistinctExpression, IsExpression, LogicalExpression, Position } from '../parse/ast-expression.js';
 import { BOOLEAN, typeName } from '../types/hive-type.js';
 import { isNumeric, isText } from '../types/type-rules.js';
-import type { Analysis } from './analysis.js';
+import type { AnalyzePart } from './analyze-part.js';
 import { compare, type Predicate } from './comparison.js';
 import { wrongArguments } from './errors.js';
 import { derive } from './expr.js';
-import type { AnalyzePart } from './expression-environment.js';
+import type { ExpressionAnalysis } from './expression-analysis.js';
 import { isNullCondition, joined, notCondition } from './sarg.js';
 
 /** A condition: boolean, or what AND, OR, NOT and WHERE take for one. */
-export function asBoolean(value: Predicate, env: { analysis: Analysis }): Predicate {
+export function asBoolean(value: Predicate, env: { analysis: ExpressionAnalysis }): Predicate {
   if (value.type.kind === 'boolean') return value;
   const { type } = value;
   if (type.kind === 'void') return derive(value, BOOLEAN, 'CAST(NULL AS BOOLEAN)');
@@ -21,7 +21,7 @@ export function asBoolean(value: Predicate, env: { analysis: Analysis }): Predic
   );
 }
 
-export function not(value: Predicate, analysis: Analysis, position: Position): Predicate {
+export function not(value: Predicate, analysis: ExpressionAnalysis, position: Position): Predicate {
   const condition = asBoolean(value, { analysis });
   return {
     ...derive(condition, BOOLEAN, `(NOT ${condition.sql})`),
@@ -31,7 +31,7 @@ export function not(value: Predicate, analysis: Analysis, position: Position): P
 }
 
 /** AND and OR. */
-export function logical(node: LogicalExpression, analysis: Analysis, of: AnalyzePart): Predicate {
+export function logical(node: LogicalExpression, analysis: ExpressionAnalysis, of: AnalyzePart): Predicate {
   const operands = node.operands.map(of);
   const sql = operands.map((operand) => asBoolean(operand, { analysis }).sql).join(` ${node.operator.toUpperCase()} `);
   return {
@@ -46,7 +46,7 @@ export function logical(node: LogicalExpression, analysis: Analysis, of: Analyze
 }
 
 /** IS [NOT] NULL, TRUE, FALSE, UNKNOWN. */
-export function is(node: IsExpression, analysis: Analysis, of: AnalyzePart): Predicate {
+export function is(node: IsExpression, analysis: ExpressionAnalysis, of: AnalyzePart): Predicate {
   const value = of(node.operand);
   const negation = node.negated ? 'NOT ' : '';
   const { position } = node;
@@ -66,7 +66,7 @@ export function is(node: IsExpression, analysis: Analysis, of: AnalyzePart): Pre
   };
 }
 
-export function isDistinct(node: IsDistinctExpression, analysis: Analysis, of: AnalyzePart): Predicate {
+export function isDistinct(node: IsDistinctExpression, analysis: ExpressionAnalysis, of: AnalyzePart): Predicate {
   const same = compare(analysis, '<=>', of(node.left), of(node.right));
   if (node.negated) return same;
   return { ...derive(same, BOOLEAN, `(NOT ${same.sql})`), condition: notCondition(same.condition) };
