@@ -5,10 +5,10 @@ export { batchMessage, encapsulatedSchema, type IpcMessage, readIpc, schemaMessa
 export type { ArrowOptions, TimestampForm } from './arrow/options.js';
 export { toRecordBatch } from './arrow/to-arrow.js';
 export { type ActionClient, connectActions } from './client/action-client.js';
-export type * from './service/data-source.js';
-export { BadRequestError, TicketExpiredError } from './service/errors.js';
 export { type FlightOptions, flightBinding } from './service/flight-service.js';
-export type { ServedAction } from './service/served-action.js';
-export { type FlightTotals, flightTotals, type StreamTotals } from './service/stream-totals.js';
-export { WorkPlaces } from './service/work-places.js';
 export type * from './sql/sql-source.js';
+export type * from './streams/data-source.js';
+export { BadRequestError, TicketExpiredError } from './streams/errors.js';
+export type { ServedAction } from './streams/served-action.js';
+export { type FlightTotals, flightTotals, type StreamTotals } from './streams/stream-totals.js';
+export { WorkPlaces } from './streams/work-places.js';

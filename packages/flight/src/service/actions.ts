@@ -1,7 +1,7 @@
 import type { Action, ActionType, Result } from '../gen/flight.js';
-import type { Caller, DataSource } from './data-source.js';
-import { partitionOf, tableOf } from './descriptor.js';
-import { BadRequestError } from './errors.js';
+import type { Caller, DataSource } from '../streams/data-source.js';
+import { partitionOf, tableOf } from '../streams/descriptor.js';
+import { BadRequestError } from '../streams/errors.js';
 import {
   type JsonObject,
   jsonBytes,
@@ -10,8 +10,8 @@ import {
   optionalFlag,
   parseObject,
   requiredId,
-} from './json.js';
-import type { ServedAction } from './served-action.js';
+} from '../streams/json.js';
+import type { ServedAction } from '../streams/served-action.js';
 
 interface KnownAction {
   readonly description: string;

@@ -4,13 +4,13 @@ import { type IpcMessage, type IpcStream, readIpc } from '../arrow/ipc.js';
 import type { FlightData, PutResult } from '../gen/flight.js';
 import { unpackSql } from '../sql/any.js';
 import { type FlightSql, INGEST, updateResult } from '../sql/flight-sql.js';
-import { changeColumns, changesOf, READ_BY } from './changes.js';
-import type { Caller, DataSource, RowChanges, WriteReport, WriteRequest } from './data-source.js';
-import { parseWriteDescriptor, type WriteDescriptor } from './descriptor.js';
-import { BadRequestError } from './errors.js';
-import { givenOf, incomingColumns, incomingRows, missingColumns } from './incoming.js';
-import { jsonBytes } from './json.js';
-import type { StreamTotals } from './stream-totals.js';
+import { changeColumns, changesOf, READ_BY } from '../streams/changes.js';
+import type { Caller, DataSource, RowChanges, WriteReport, WriteRequest } from '../streams/data-source.js';
+import { parseWriteDescriptor, type WriteDescriptor } from '../streams/descriptor.js';
+import { BadRequestError } from '../streams/errors.js';
+import { givenOf, incomingColumns, incomingRows, missingColumns } from '../streams/incoming.js';
+import { jsonBytes } from '../streams/json.js';
+import type { StreamTotals } from '../streams/stream-totals.js';
 
 const NOTHING = new Uint8Array(0);
 

@@ -22,22 +22,22 @@ import {
 import { unpackSql } from '../sql/any.js';
 import { FlightSql } from '../sql/flight-sql.js';
 import type { SqlSource } from '../sql/sql-source.js';
+import { READ_BY, ROW_ID, ROW_ID_TYPE } from '../streams/changes.js';
+import type { Caller, DataSource, PlannedSplit, ReadPlan, TableShape } from '../streams/data-source.js';
+import { parseReadDescriptor, type ReadDescriptor } from '../streams/descriptor.js';
+import { BadRequestError, NotOfferedError, TicketExpiredError } from '../streams/errors.js';
+import { parseFilter } from '../streams/filter/filter.js';
+import { encodeFlightData } from '../streams/flight-data.js';
+import { jsonBytes, onlyFields, optionalText, parseObject } from '../streams/json.js';
+import { recordStream, schemaData } from '../streams/record-stream.js';
+import type { ServedAction } from '../streams/served-action.js';
+import { StreamMemory } from '../streams/stream-memory.js';
+import { type FlightTotals, flightTotals } from '../streams/stream-totals.js';
+import { type SplitTicket, TicketSigner } from '../streams/ticket.js';
+import { WorkPlaces } from '../streams/work-places.js';
 import { actionTypes, doAction } from './actions.js';
-import { READ_BY, ROW_ID, ROW_ID_TYPE } from './changes.js';
-import type { Caller, DataSource, PlannedSplit, ReadPlan, TableShape } from './data-source.js';
-import { parseReadDescriptor, type ReadDescriptor } from './descriptor.js';
 import { doPut } from './do-put.js';
-import { BadRequestError, NotOfferedError, TicketExpiredError } from './errors.js';
-import { parseFilter } from './filter/filter.js';
-import { encodeFlightData } from './flight-data.js';
 import { handshakeToken } from './handshake.js';
-import { jsonBytes, onlyFields, optionalText, parseObject } from './json.js';
-import { recordStream, schemaData } from './record-stream.js';
-import type { ServedAction } from './served-action.js';
-import { StreamMemory } from './stream-memory.js';
-import { type FlightTotals, flightTotals } from './stream-totals.js';
-import { type SplitTicket, TicketSigner } from './ticket.js';
-import { WorkPlaces } from './work-places.js';
 
 export interface FlightOptions {
   readonly source: DataSource;

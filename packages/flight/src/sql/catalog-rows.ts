@@ -2,7 +2,7 @@ import { parseType, type StructVector, vectorOf } from '@skep/orc';
 import { Binary, Field, Schema, Utf8 } from 'apache-arrow';
 import { encapsulatedSchema } from '../arrow/ipc.js';
 import { CommandGetDbSchemas, CommandGetTables } from '../gen/flight_sql.js';
-import type { Caller, DataSource, TableShape } from '../service/data-source.js';
+import type { Caller, DataSource, TableShape } from '../streams/data-source.js';
 import type { SqlMessage } from './any.js';
 import type { SqlSource } from './sql-source.js';
 

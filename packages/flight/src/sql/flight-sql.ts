@@ -14,13 +14,13 @@ import {
   CommandStatementUpdate,
   DoPutUpdateResult,
 } from '../gen/flight_sql.js';
-import type { Caller, DataSource, TableShape } from '../service/data-source.js';
-import type { WriteDescriptor } from '../service/descriptor.js';
-import { BadRequestError, NotOfferedError } from '../service/errors.js';
-import { recordStream, schemaData } from '../service/record-stream.js';
-import type { ServedAction } from '../service/served-action.js';
-import type { StreamTotals } from '../service/stream-totals.js';
-import type { WorkPlaces } from '../service/work-places.js';
+import type { Caller, DataSource, TableShape } from '../streams/data-source.js';
+import type { WriteDescriptor } from '../streams/descriptor.js';
+import { BadRequestError, NotOfferedError } from '../streams/errors.js';
+import { recordStream, schemaData } from '../streams/record-stream.js';
+import type { ServedAction } from '../streams/served-action.js';
+import type { StreamTotals } from '../streams/stream-totals.js';
+import type { WorkPlaces } from '../streams/work-places.js';
 import { packSql, type SqlMessage, unpackSql } from './any.js';
 import { catalogRows } from './catalog-rows.js';
 import { ingestTarget } from './ingest.js';

@@ -7,9 +7,9 @@ import {
   CommandStatementIngest_TableDefinitionOptions_TableExistsOption as Exists,
   CommandStatementIngest_TableDefinitionOptions_TableNotExistOption as NotExists,
 } from '../gen/flight_sql.js';
-import type { Caller, DataSource } from '../service/data-source.js';
-import type { WriteDescriptor } from '../service/descriptor.js';
-import { BadRequestError, NotOfferedError } from '../service/errors.js';
+import type { Caller, DataSource } from '../streams/data-source.js';
+import type { WriteDescriptor } from '../streams/descriptor.js';
+import { BadRequestError, NotOfferedError } from '../streams/errors.js';
 import type { SqlSource } from './sql-source.js';
 
 /** The table is there, and the client wanted a new one. */

@@ -1,5 +1,5 @@
 import type { StructVector, TypeDescription } from '@skep/orc';
-import type { Caller } from '../service/data-source.js';
+import type { Caller } from '../streams/data-source.js';
 
 /** What a statement answered. */
 export interface SqlAnswer {
