@@ -61,6 +61,7 @@ export function tidy(root) {
     ...rankOrder(root, packages, texts),
     ...pastInterfaces(root, texts),
     ...cycles(root, texts),
+    ...rooms(root, texts),
     ...bannedCalls(root, texts, allowed.bannedCalls),
     ...names(root, texts),
   ];
@@ -180,6 +181,45 @@ function cycles(root, texts) {
   };
   for (const file of graph.keys()) if (!state.has(file)) visit(file, [file]);
   return problems;
+}
+
+/** Folders side by side that use each other, were it in a circle of several, or for types alone: none stands above the others. */
+function rooms(root, texts) {
+  const uses = new Map();
+  for (const [file, text] of texts) {
+    if (isTest(file)) continue;
+    for (const { from } of importsOf(text)) {
+      const target = resolve(dirname(file), from.replace(/\.js$/, '.ts'));
+      if (!from.startsWith('.') || !texts.has(target)) continue;
+      const [a, b] = [file, target].map((path) => relative(root, path).split('/'));
+      let depth = 0;
+      while (a[depth] === b[depth]) depth++;
+      // Files that stand beside the folders put them together, and are used by them.
+      if (depth >= a.length - 1 || depth >= b.length - 1) continue;
+      const [room, used] = [a, b].map((path) => path.slice(0, depth + 1).join('/'));
+      uses.set(room, (uses.get(room) ?? new Map()).set(used, relative(root, file)));
+    }
+  }
+  const problems = [];
+  for (const [room, others] of uses) {
+    for (const [used, by] of others) {
+      const back = wayBetween(uses, used, room);
+      // Told once, of the folder that comes first.
+      if (back?.every((other) => room <= other))
+        problems.push(`${by}: ${room} uses ${used}, which uses it: ${back.join(' -> ')}`);
+    }
+  }
+  return problems;
+}
+
+/** The folders on a way from one to the other; undefined: none. */
+function wayBetween(uses, from, to) {
+  const ways = new Map([[from, [from]]]);
+  for (const [at, way] of ways) {
+    if (at === to) return way;
+    for (const next of uses.get(at)?.keys() ?? []) if (!ways.has(next)) ways.set(next, [...way, next]);
+  }
+  return undefined;
 }
 
 /** `import { type A, type B } from` brings nothing at run time. */

@@ -1,7 +1,7 @@
 import { CorruptFileError } from '@skep/core';
 import { UnsupportedFileError } from '../errors.js';
+import { type FileTail, toNumber } from '../file/file-tail.js';
 import type { ColumnStatistics, EncryptionVariant, StripeInformation } from '../proto/gen/orc_proto.js';
-import { type FileTail, toNumber } from '../reader/file-tail.js';
 import { columnById, type TypeDescription } from '../type-description.js';
 import { decryptFileStatistics } from './file-statistics.js';
 import { type EncryptionAlgorithm, type EncryptionKey, KEY_BYTES, type LocalKey } from './keys.js';

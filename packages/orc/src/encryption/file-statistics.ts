@@ -1,7 +1,7 @@
 import { CorruptFileError } from '@skep/core';
 import { decompressRange } from '../compression/chunks.js';
+import { decodeMessage, type FileTail } from '../file/file-tail.js';
 import { type ColumnStatistics, FileStatistics } from '../proto/gen/orc_proto.js';
-import { decodeMessage, type FileTail } from '../reader/file-tail.js';
 import type { TypeDescription } from '../type-description.js';
 import { decryptStream, fitsIv, type StreamCipher } from './stream-cipher.js';
 

@@ -1,8 +1,8 @@
 import { CorruptFileError } from '@skep/core';
 import { decompressRange } from '../compression/chunks.js';
+import { type ByteRange, type Fetching, fetchRanges } from '../file/fetching.js';
+import { decodeMessage, type FileTail, readMetadata, toNumber } from '../file/file-tail.js';
 import { ColumnarStripeStatistics, type ColumnStatistics } from '../proto/gen/orc_proto.js';
-import { type ByteRange, type Fetching, fetchRanges } from '../reader/fetching.js';
-import { decodeMessage, type FileTail, readMetadata, toNumber } from '../reader/file-tail.js';
 import { type FileEncryption, variantOf } from './file-encryption.js';
 import { STRIPE_STATISTICS, tailCipher } from './file-statistics.js';
 import { decryptStream } from './stream-cipher.js';

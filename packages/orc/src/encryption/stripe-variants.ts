@@ -1,13 +1,13 @@
 import { CorruptFileError } from '@skep/core';
-import type { StripeFooter } from '../proto/gen/orc_proto.js';
-import { toNumber } from '../reader/file-tail.js';
+import { toNumber } from '../file/file-tail.js';
 import {
   type ColumnLayout,
   columnLayout,
   type StreamInformation,
   StreamKind,
   type StripeLayout,
-} from '../reader/stripe-layout.js';
+} from '../file/stripe-layout.js';
+import type { StripeFooter } from '../proto/gen/orc_proto.js';
 import { type FileEncryption, variantOf } from './file-encryption.js';
 import { decryptStream, fitsIv } from './stream-cipher.js';
 

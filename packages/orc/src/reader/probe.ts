@@ -1,4 +1,5 @@
 import { Scratch } from '../compression/scratch.js';
+import type { Fetching } from '../file/fetching.js';
 import { columnsOfEqualities, isPoint, rowTruths, type SearchedRows } from '../sarg/row-truth.js';
 import type { SargColumn } from '../sarg/sarg.js';
 import { mayBeTrue } from '../sarg/truth.js';
@@ -6,7 +7,6 @@ import type { TypeDescription } from '../type-description.js';
 import type { ColumnVector } from '../vector.js';
 import { allRows } from './columns/rows.js';
 import { planColumns } from './evolution.js';
-import type { Fetching } from './fetching.js';
 import type { ReadOptions } from './options.js';
 import type { ReadColumn } from './projection.js';
 import type { BoundSarg } from './pruning.js';

@@ -1,6 +1,8 @@
 import { decompressRange } from '../compression/chunks.js';
 import type { BloomFilter } from '../encoding/bloom-filter.js';
 import { InvalidReadError } from '../errors.js';
+import { type ByteRange, type Fetching, fetchRanges } from '../file/fetching.js';
+import { decodeMessage, type FileTail } from '../file/file-tail.js';
 import { BloomFilterIndex, type ColumnStatistics, RowIndex } from '../proto/gen/orc_proto.js';
 import { decodeBloomFilter, trustsBloomFilter } from '../sarg/bloom.js';
 import { type ColumnEvidence, evaluate, evidenceOf, sargColumns } from '../sarg/evaluate.js';
@@ -10,8 +12,6 @@ import { mayBeTrue } from '../sarg/truth.js';
 import type { StatisticsOrigin } from '../sarg/value-range.js';
 import { columnById, columnByName, type TypeDescription } from '../type-description.js';
 import { planColumns } from './evolution.js';
-import { type ByteRange, type Fetching, fetchRanges } from './fetching.js';
-import { decodeMessage, type FileTail } from './file-tail.js';
 import type { ReadOptions } from './options.js';
 import type { ReadColumn } from './projection.js';
 import { type StreamInformation, StreamKind, type StripeLayout } from './stripe.js';

@@ -6,13 +6,13 @@ import {
   decompressRange,
 } from '../compression/chunks.js';
 import type { Scratch } from '../compression/scratch.js';
+import { type ByteRange, type Fetching, fetchRanges } from '../file/fetching.js';
+import type { FileTail } from '../file/file-tail.js';
 import { columnById, columnName, type TypeDescription } from '../type-description.js';
 import { nullVector } from '../vector/constant.js';
 import { type ColumnReader, isDecimal64, leafReader, type StripeContext } from './columns/column-reader.js';
 import type { ColumnSource, OpenStream } from './columns/column-streams.js';
 import { listReader, mapReader, structReader, unionReader } from './columns/nested.js';
-import { type ByteRange, type Fetching, fetchRanges } from './fetching.js';
-import type { FileTail } from './file-tail.js';
 import { groupPositions, positionedStreams, START, type StreamPosition } from './positions.js';
 import { fileColumns, type ReadColumn } from './projection.js';
 import { STREAM_NAMES, type StreamInformation, StreamKind, type StripeLayout } from './stripe.js';

@@ -2,12 +2,17 @@ import { CorruptFileError } from '@skep/core';
 import { decompressRange } from '../compression/chunks.js';
 import type { FileEncryption } from '../encryption/file-encryption.js';
 import { withVariants } from '../encryption/stripe-variants.js';
+import type { Fetching } from '../file/fetching.js';
+import { decodeMessage, type FileTail, toNumber } from '../file/file-tail.js';
+import {
+  columnLayout,
+  type StreamInformation,
+  type StripeInformation,
+  type StripeLayout,
+} from '../file/stripe-layout.js';
 import { StripeFooter, type StripeInformation as StripeMessage } from '../proto/gen/orc_proto.js';
-import type { Fetching } from './fetching.js';
-import { decodeMessage, type FileTail, toNumber } from './file-tail.js';
-import { columnLayout, type StreamInformation, type StripeInformation, type StripeLayout } from './stripe-layout.js';
 
-export * from './stripe-layout.js';
+export * from '../file/stripe-layout.js';
 
 /** No stripe has more rows: Java counts them in an int. */
 const MOST_ROWS = 0x7fffffff;

@@ -1,8 +1,8 @@
+import type { Fetching, MeteredSource } from '../file/fetching.js';
+import type { FileTail } from '../file/file-tail.js';
 import type { ColumnStatistics } from '../proto/gen/orc_proto.js';
 import { decodeBloomFilter } from '../sarg/bloom.js';
 import type { TypeDescription } from '../type-description.js';
-import type { Fetching, MeteredSource } from './fetching.js';
-import type { FileTail } from './file-tail.js';
 import { readBloomFilters } from './pruning.js';
 import { StreamKind, type StripeInformation, type StripeLayout } from './stripe.js';
 

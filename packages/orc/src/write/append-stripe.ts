@@ -1,4 +1,4 @@
-import { StreamKind } from '../reader/stripe-layout.js';
+import { StreamKind } from '../file/stripe-layout.js';
 import { stripeLength, type WholeStripe } from '../reader/whole-stripe.js';
 import { type TypeDescription, typesEqual } from '../type-description.js';
 import { typeToString } from '../type-text.js';

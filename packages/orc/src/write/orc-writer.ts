@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteSink } from '@skep/core';
+import type { StripeInformation as StripeInfo } from '../file/stripe-layout.js';
 import {
   BloomFilterIndex,
   type ColumnStatistics,
@@ -9,7 +10,6 @@ import {
   type StripeInformation,
   type StripeStatistics,
 } from '../proto/gen/orc_proto.js';
-import type { StripeInformation as StripeInfo } from '../reader/stripe-layout.js';
 import type { WholeStripe } from '../reader/whole-stripe.js';
 import type { TypeDescription } from '../type-description.js';
 import type { ColumnVector } from '../vector.js';
