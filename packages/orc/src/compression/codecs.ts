@@ -6,6 +6,8 @@ import { compressSync as snappyCompress } from 'snappy';
 import { UnsupportedCodecError } from '../errors.js';
 import { decompressBlock } from './block-kernels.js';
 import type { Codec, CompressionKind } from './codec.js';
+import { deflateLiterals } from './deflate/deflate-literals.js';
+import { inflate } from './deflate/inflate.js';
 import { lzoDecompress } from './lzo.js';
 import { zstdDecompress } from './zstd/decompress.js';
 import { withContentSize } from './zstd/frame.js';
@@ -18,8 +20,10 @@ const deflateLater = promisify<Uint8Array, ZlibOptions, Buffer>(deflateRaw);
 /** zlib chunks are raw deflate (RFC 1951). Java's levels: 1 for speed, the default 6 for compression. */
 function zlibCodec(strategy: CompressionStrategy): Codec {
   if (strategy === 'compression') return deflateCodec({ level: constants.Z_DEFAULT_COMPRESSION });
-  const level = constants.Z_BEST_SPEED;
-  return { ...deflateCodec({ level }), withoutMatches: deflateCodec({ level, strategy: constants.Z_HUFFMAN_ONLY }) };
+  const codec = deflateCodec({ level: constants.Z_BEST_SPEED });
+  const { kind, decompress } = codec;
+  const compress = (block: Uint8Array) => deflateLiterals(block) ?? block;
+  return { ...codec, withoutMatches: { kind, decompress, compress } };
 }
 
 function deflateCodec(options: ZlibOptions): Codec {
@@ -27,6 +31,8 @@ function deflateCodec(options: ZlibOptions): Codec {
   return {
     kind: 'zlib',
     decompress(chunk, maximumLength) {
+      const bytes = inflate(chunk, maximumLength);
+      if (bytes !== undefined) return bytes;
       // zlib grows its output by chunkSize: one piece is fastest, but index streams of some bytes must not cost 256 KiB.
       const chunkSize = Math.max(64, Math.min(maximumLength, Math.max(4096, chunk.length * 8)));
       return inflateRawSync(chunk, { maxOutputLength: maximumLength, chunkSize });

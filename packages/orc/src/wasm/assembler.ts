@@ -91,6 +91,7 @@ export const gtU = operation(0x4b);
 export const leU = operation(0x4d);
 export const geU = operation(0x4f);
 export const leadingZeros = operation(0x67);
+export const ltS = operation(0x48);
 
 /** On int64. */
 export const longShl = operation(0x86);
@@ -123,6 +124,7 @@ export const load16 = memory(0x2f, 0);
 export const load32 = memory(0x28, 0);
 export const load64 = memory(0x29, 0);
 export const store8 = memory(0x3a, 0);
+export const store16 = memory(0x3b, 0);
 export const store32 = memory(0x36, 0);
 export const store64 = memory(0x37, 0);
 export const loadVector = memory(0xfd, 0x00, 0);
