@@ -99,6 +99,21 @@ describe('what is asked for', () => {
     expect(await w.states()).toEqual(['1 refused']);
   });
 
+  it('of a partition with no_cleanup is refused', async () => {
+    await w.createTable('p', { partitionKeys: ['c'] });
+    await w.addPartition('p', 'c=1');
+    const { partitions } = await w.catalog.getPartitions({ database: 'default', table: 'p', names: ['c=1'] });
+    const kept = partitions.map((partition) => ({ ...partition, parameters: { no_cleanup: 'true' } }));
+    await w.catalog.alterPartitions({ database: 'default', table: 'p', names: ['c=1'], partitions: kept });
+    for (const a of [1, 2]) await w.insert([[a, 'x']], { table: 'p', partition: 'c=1' });
+    await w.compact(MAJOR, { table: 'p', partition: 'c=1' });
+    await w.worker();
+    expect(await w.cleaner()).toBe(0);
+    expect(w.ls('p', 'c=1')).toHaveLength(3);
+    expect((await w.show())[0].errorMessage).toBe('Partition c=1 of default.p has no_cleanup set');
+    expect(await w.states()).toEqual(['1 refused']);
+  });
+
   it('of a folder that is not there is done, but nothing aborted is forgotten', async () => {
     await w.insert([[9, 'x']], { end: 'abort' });
     await compactNow();

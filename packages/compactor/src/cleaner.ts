@@ -128,9 +128,16 @@ export class Cleaner {
       await this.finish(job, CompactionState.COMPACTION_STATE_SUCCEEDED);
       return 0;
     }
-    if (isCleaningOff(resource.table)) {
-      const why = `Table ${job.database}.${job.table} has no_cleanup set`;
+    const kept = [resource.table, resource.partition].find((one) => one !== undefined && isCleaningOff(one));
+    if (kept !== undefined) {
+      const what = kept === resource.table ? 'Table' : `Partition ${job.partition} of`;
+      const why = `${what} ${job.database}.${job.table} has no_cleanup set`;
       await this.finish(job, CompactionState.COMPACTION_STATE_REFUSED, why);
+      return 0;
+    }
+    if (resource.table.partitionKeys.length > 0 && job.partition === undefined) {
+      // Of aborted writes in partitions nobody knows: the AbortCleaner finds them.
+      await this.finish(job, CompactionState.COMPACTION_STATE_SUCCEEDED);
       return 0;
     }
     const txnList = ValidTxnList.parse(validTxns);

@@ -5,6 +5,7 @@ import {
   type Compaction,
   CompactionType,
   DataOperation,
+  InvalidRequestError,
   LockComponent,
   LockLevel,
   LockState,
@@ -51,8 +52,20 @@ export class CompactionRun {
     const { txns, compactions, files, log } = services;
     await this.lock();
     const resource = await findResource(services, job);
-    const refusal = resource === undefined ? gone : refusalOf(job, resource.table, resource.insertOnly);
+    const refusal = resource === undefined ? gone : refusalOf(job, resource.table);
     if (resource === undefined || refusal !== undefined) return await this.refuse(refusal ?? gone);
+    if (resource.insertOnly && !services.conf.compactInsertOnly) {
+      throw new InvalidRequestError(
+        'Insert only compaction is disabled. Set hive.compactor.compact.insert.only=true to enable it.',
+      );
+    }
+    if (resource.insertOnly && job.type === CompactionType.COMPACTION_TYPE_REBALANCE) {
+      // Hive's Worker fails where it refuses that of a bucketed table.
+      throw new InvalidRequestError('REBALANCE compaction is not supported on insert only tables.');
+    }
+    // The folders of a partitioned table are its partitions'. Such requests are Hive's for writes that aborted in partitions nobody
+    // knows, and of tables without any partition (Worker.isDynPartAbort): they are the Cleaner's alone.
+    if (resource.table.partitionKeys.length > 0 && job.partition === undefined) return await this.commit(true);
     const { validTxns } = await txns.getValidTxns({ txnId });
     const tables = [`${job.database}.${job.table}`];
     const [list] = (await txns.getValidWriteIds({ tables, validTxns })).validWriteIds;

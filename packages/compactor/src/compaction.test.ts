@@ -134,6 +134,28 @@ describe('inserts and deletes', () => {
     expect(await w.states()).toEqual(['1 succeeded']);
   });
 
+  it('of a partitioned table as a whole is none: its folders are the partitions’', async () => {
+    await w.createTable('p', { partitionKeys: ['city'] });
+    for (const city of ['city=Paris', 'city=Rome']) {
+      await w.addPartition('p', city);
+      for (const a of [1, 2]) await w.insert([[a, city]], { table: 'p', partition: city });
+    }
+    // The overwritten folders are for a Cleaner that is asked for the partition.
+    await w.insert([[3, 'x']], { table: 'p', partition: 'city=Rome', overwrite: true });
+    for (const type of [MAJOR, MINOR]) {
+      await w.compact(type, { table: 'p' });
+      await w.worker();
+      expect(await w.states()).toContain(`${type === MAJOR ? 1 : 2} ready for cleaning`);
+      w.advance(A_WHILE_MS);
+      await w.cleaner();
+    }
+    expect(await w.states()).toEqual(['2 succeeded', '1 succeeded']);
+    expect(w.ls('p')).toEqual(['city=Paris', 'city=Rome']);
+    expect(w.ls('p', 'city=Rome')).toHaveLength(3);
+    expect(await w.rows({ table: 'p', partition: 'city=Paris' })).toEqual(['1|city=Paris', '2|city=Paris']);
+    expect(await w.rows({ table: 'p', partition: 'city=Rome' })).toEqual(['3|x']);
+  });
+
   it('of one partition', async () => {
     await w.createTable('p', { partitionKeys: ['city'] });
     for (const city of ['city=Paris', 'city=paris']) {
@@ -146,6 +168,24 @@ describe('inserts and deletes', () => {
     expect(w.ls('p', 'city=Paris')).toEqual([expect.stringMatching(/^base_0000002_v/)]);
     expect(w.ls('p', 'city=paris')).toEqual(['delta_0000003_0000003_0000', 'delta_0000004_0000004_0000']);
     expect(await w.rows({ table: 'p', partition: 'city=Paris' })).toEqual(['1|city=Paris', '2|city=Paris']);
+  });
+
+  it('of an insert-only table fails where the configuration forbids it', async () => {
+    await w.createTable('mm', { parameters: { transactional_properties: 'insert_only' } });
+    for (const a of [1, 2]) await w.insert([[a, 'x']], { table: 'mm' });
+    await w.compact(MAJOR, { table: 'mm' });
+    await w.worker(w.with({ conf: { ...w.services.conf, compactInsertOnly: false } }));
+    expect(await w.states()).toEqual(['1 failed']);
+    expect((await show(1n)).errorMessage).toMatch(/^Insert only compaction is disabled\. Set hive\.compactor\./);
+    expect(w.ls('mm')).toHaveLength(2);
+  });
+
+  it('of an insert-only table cannot be rebalanced', async () => {
+    await w.createTable('mm', { parameters: { transactional_properties: 'insert_only' } });
+    await w.compact(CompactionType.COMPACTION_TYPE_REBALANCE, { table: 'mm' });
+    await w.worker();
+    expect(await w.states()).toEqual(['1 failed']);
+    expect((await show(1n)).errorMessage).toBe('REBALANCE compaction is not supported on insert only tables.');
   });
 
   it('are rebalanced', async () => {

@@ -11,6 +11,7 @@ import {
   isToRetry,
   mustRest,
   type PastCompaction,
+  poolOf,
 } from './initiator-decision.js';
 import { isStillOurs, orcProperties, refusalOf } from './worker-decision.js';
 
@@ -98,7 +99,8 @@ describe('the type of compaction that is due', () => {
     expect(compactionThresholds(thresholds, own)).toEqual({ deltaNum: 4, deltaPct: 0.5 });
     expect(compactionThresholds(thresholds, {}, own)).toEqual({ deltaNum: 4, deltaPct: 0.5 });
     expect(compactionThresholds(thresholds, { [num]: '0' }, own)).toEqual({ deltaNum: 0, deltaPct: 0.5 });
-    expect(compactionThresholds(thresholds, { [num]: 'x' }, { [num]: '' })).toEqual(thresholds);
+    expect(compactionThresholds(thresholds, { [num]: '' }, {})).toEqual(thresholds);
+    expect(() => compactionThresholds(thresholds, { [num]: 'x' }, own)).toThrow(`${num} must be a number, not 'x'`);
   });
 
   it.each([
@@ -110,6 +112,14 @@ describe('the type of compaction that is due', () => {
   ])('no_auto_compaction of table %j and database %j: %s', (table, db, expected) => {
     expect(isAutoCompactionOff(table, db)).toBe(expected);
   });
+});
+
+it.each([
+  [[{}, {}], ''],
+  [[{ 'hive.compactor.worker.pool': 'big' }, { 'hive.compactor.worker.pool': 'small' }], 'big'],
+  [[{ 'hive.compactor.worker.pool': ' ' }, { 'hive.compactor.worker.pool': 'small' }], 'small'],
+])('the pool of table and database %j is %j', (properties, expected) => {
+  expect(poolOf(...properties)).toBe(expected);
 });
 
 describe('after failures', () => {
@@ -197,14 +207,13 @@ describe('a Worker', () => {
   const transactional = { transactional: 'true' };
   const sorted = { sortColumns: [{ column: 'a', order: 1 }] };
   it.each([
-    ['what it can', MAJOR, '', { parameters: transactional }, false, undefined],
-    ['plain tables', MAJOR, '', { parameters: {} }, false, /not transactional/],
-    ['sorted tables', MINOR, '', { parameters: transactional, sd: sorted }, false, /sorted table/],
-    ['bucketed', REBALANCE, '', { parameters: transactional, sd: { bucketColumns: ['a'] } }, false, /bucketed/],
-    ['insert-only', REBALANCE, '', { parameters: transactional }, true, /full ACID/],
-    ['an order', REBALANCE, 'a desc', { parameters: transactional }, false, /ORDER BY/],
-  ])('refuses %s', (_, type, orderBy, table, insertOnly, expected) => {
-    const why = refusalOf(Compaction.fromPartial({ type, orderBy }), Table.fromPartial(table), insertOnly);
+    ['what it can', MAJOR, '', { parameters: transactional }, undefined],
+    ['plain tables', MAJOR, '', { parameters: {} }, /not transactional/],
+    ['sorted tables', MINOR, '', { parameters: transactional, sd: sorted }, /sorted table/],
+    ['bucketed', REBALANCE, '', { parameters: transactional, sd: { bucketColumns: ['a'] } }, /bucketed/],
+    ['an order', REBALANCE, 'a desc', { parameters: transactional }, /ORDER BY/],
+  ])('refuses %s', (_, type, orderBy, table, expected) => {
+    const why = refusalOf(Compaction.fromPartial({ type, orderBy }), Table.fromPartial(table));
     if (expected === undefined) expect(why).toBeUndefined();
     else expect(why).toMatch(expected);
   });

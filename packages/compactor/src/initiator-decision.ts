@@ -32,6 +32,18 @@ export const isAutoCompactionOff = (
   database: Readonly<Record<string, string>>,
 ): boolean => whereAutoCompactionIsOff(table, database) !== undefined;
 
+/**
+ * Whether what is replicated must not be compacted until its first incremental load has come (ReplUtils.isFirstIncPending): a
+ * table's, or all of a database.
+ */
+export const isFirstLoadPending = (parameters: Readonly<Record<string, string>>): boolean =>
+  parameters['hive.repl.first.inc.pending']?.toLowerCase() === 'true';
+
+/** The pool of a table's compactions, else of its database's; blank: none (Initiator.getPoolName). Pure. */
+export function poolOf(...properties: readonly Readonly<Record<string, string>>[]): string {
+  return properties.map((all) => all['hive.compactor.worker.pool'] ?? '').find((pool) => pool.trim() !== '') ?? '';
+}
+
 /** What the queue and its history say of a resource. */
 export interface PastCompaction {
   readonly id: bigint;

@@ -57,6 +57,33 @@ describe('the Initiator', () => {
     expect(await w.initiator()).toEqual([1n]);
   });
 
+  it('leaves replicas alone until their first incremental load, those of a database too', async () => {
+    const pending = { 'hive.repl.first.inc.pending': 'TRUE' };
+    await w.createTable('replica', { parameters: pending });
+    await fill(4, 'replica');
+    expect(await w.initiator()).toEqual([]);
+    const why = () => new Initiator(w.services).explain({ database: 'default', table: 't' });
+    await fill(4);
+    const { database } = await w.catalog.getDatabase({ name: 'default' });
+    const setAll = async (parameters: Record<string, string>) =>
+      await w.catalog.alterDatabase({ name: 'default', database: database && { ...database, parameters } });
+    await setAll(pending);
+    expect(await w.initiator()).toEqual([]);
+    expect(await why()).toMatch(/first incremental load/);
+    await setAll({});
+    expect(await w.initiator()).toEqual([1n]);
+    expect(await w.show()).toMatchObject([{ table: 't' }]);
+  });
+
+  it('tells of a threshold that is no number, and compacts nothing', async () => {
+    const name = 'compactorthreshold.hive.compactor.delta.num.threshold';
+    await w.createTable('odd', { parameters: { [name]: 'three' } });
+    await fill(4, 'odd');
+    expect(await w.initiator()).toEqual([]);
+    expect(await w.states()).toEqual([expect.stringContaining('did not initiate')]);
+    expect((await w.show())[0].errorMessage).toContain(`${name} must be a number, not 'three'`);
+  });
+
   it('goes by the thresholds of the database where the table has none', async () => {
     const { database } = await w.catalog.getDatabase({ name: 'default' });
     const parameters = { 'compactorthreshold.hive.compactor.delta.num.threshold': '1' };

@@ -4,10 +4,12 @@ import { Compaction, type CompactionCandidate, CompactionState, CompactionType }
 import { recoverAbandoned } from './abandoned.js';
 import {
   decideCompactionType,
+  isFirstLoadPending,
   isPending,
   isToRetry,
   mustRest,
   type PastCompaction,
+  poolOf,
   whereAutoCompactionIsOff,
 } from './initiator-decision.js';
 import { typeWord } from './log-fields.js';
@@ -145,6 +147,9 @@ export class Initiator {
     }
     const { database } = await catalog.getDatabase({ name: names.database });
     const inherited = database?.parameters ?? {};
+    if (isFirstLoadPending(inherited) || isFirstLoadPending(found.table.parameters)) {
+      return { why: 'it is a replica that waits for its first incremental load (hive.repl.first.inc.pending)' };
+    }
     const off = whereAutoCompactionIsOff(found.table.parameters, inherited);
     if (off !== undefined) return { why: `no_auto_compaction is set on the ${off}` };
     if (found.insertOnly && !conf.compactInsertOnly) {
@@ -162,8 +167,7 @@ export class Initiator {
     }
     const { type, reason } = await this.typeOf(candidate, names, found, inherited);
     if (type === undefined) return { why: reason };
-    const pool = 'hive.compactor.worker.pool';
-    return { type, reason, found, poolName: found.table.parameters[pool] ?? inherited[pool] ?? '' };
+    return { type, reason, found, poolName: poolOf(found.table.parameters, inherited) };
   }
 
   private async typeOf(

@@ -49,6 +49,6 @@ export function isOrc({ table, partition }: CompactedResource): boolean {
   return inputFormat === '' || inputFormat.endsWith('.OrcInputFormat');
 }
 
-/** Whether the Cleaner is to leave a table alone: `no_cleanup`, in lower or upper case. */
-export const isCleaningOff = ({ parameters }: Table): boolean =>
+/** Whether the Cleaner is to leave a table or partition alone: `no_cleanup`, in lower or upper case. */
+export const isCleaningOff = ({ parameters }: Pick<Table | Partition, 'parameters'>): boolean =>
   (parameters.no_cleanup ?? parameters.NO_CLEANUP)?.toLowerCase() === 'true';

@@ -2,7 +2,7 @@ import { type Compaction, CompactionState, CompactionType, InvalidRequestError, 
 import { parseOrderBy } from './order-by.js';
 
 /** Hive refuses what it cannot compact (Worker.findNextCompactionAndExecute); undefined: go on. Pure. */
-export function refusalOf(job: Compaction, table: Table, insertOnly: boolean): string | undefined {
+export function refusalOf(job: Compaction, table: Table): string | undefined {
   if (table.parameters.transactional?.toLowerCase() !== 'true') {
     return `${table.database}.${table.name} is not transactional`;
   }
@@ -11,7 +11,6 @@ export function refusalOf(job: Compaction, table: Table, insertOnly: boolean): s
   }
   if (job.type !== CompactionType.COMPACTION_TYPE_REBALANCE) return undefined;
   if ((table.sd?.bucketColumns.length ?? 0) > 0) return 'Cannot execute rebalancing compaction on bucketed tables.';
-  if (insertOnly) return 'Rebalance compaction is supported only on full ACID tables.';
   try {
     parseOrderBy(job.orderBy, table);
     return undefined;

@@ -1,3 +1,4 @@
+import { SkepError } from '@skep/core';
 import type { AcidState } from '../state/acid-directory.js';
 
 /** What decides whether a folder is due (org.apache.hadoop.hive.ql.txn.compactor.CompactorUtil.determineCompactionType). */
@@ -8,19 +9,30 @@ export interface CompactionThresholds {
   readonly deltaPct: number;
 }
 
+/** A threshold in the properties of a table or database that is no number. */
+export class InvalidThresholdError extends SkepError {
+  constructor(
+    readonly property: string,
+    text: string,
+  ) {
+    super('INVALID_THRESHOLD', 'invalid', `the property ${property} must be a number, not '${text}'`);
+  }
+}
+
 /**
  * The thresholds of a table: its own, `compactorthreshold.hive.compactor.…`, before its database's, before the configured
- * ones. What is no number is none.
+ * ones. Throws where one is no number, as Hive's Initiator fails.
  */
 export function compactionThresholds(
   configured: CompactionThresholds,
   ...properties: readonly Readonly<Record<string, string>>[]
 ): CompactionThresholds {
-  const own = (name: string) =>
-    properties
-      .map((all) => all[`compactorthreshold.hive.compactor.${name}`])
-      .map((text) => (text === undefined || text.trim() === '' ? Number.NaN : Number(text)))
-      .find((value) => !Number.isNaN(value));
+  const own = (name: string) => {
+    const property = `compactorthreshold.hive.compactor.${name}`;
+    const text = properties.map((all) => all[property]?.trim()).find((value) => value !== undefined && value !== '');
+    if (text !== undefined && !Number.isFinite(Number(text))) throw new InvalidThresholdError(property, text);
+    return text === undefined ? undefined : Number(text);
+  };
   return {
     deltaNum: own('delta.num.threshold') ?? configured.deltaNum,
     deltaPct: own('delta.pct.threshold') ?? configured.deltaPct,

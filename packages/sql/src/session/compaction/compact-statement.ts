@@ -4,7 +4,7 @@ import { resolveTable, type SessionContext, toRecord } from '../context.js';
 import { ExecutionError, SemanticError } from '../errors.js';
 import type { StatementResult } from '../result.js';
 import { isTransactional } from '../transaction/lock-plan.js';
-import { compactionTargets } from './compaction-targets.js';
+import { compactionTargets, namedPartition } from './compaction-targets.js';
 
 /** The request's part of ALTER TABLE … COMPACT. */
 export interface CompactAction {
@@ -34,6 +34,10 @@ export async function compactStatement(
   signal?: AbortSignal,
 ): Promise<StatementResult> {
   const table = await resolveTable(context, statement.table);
+  if (table.tableType === 'VIRTUAL_VIEW') {
+    throw new SemanticError(10131, 'To alter a view you need to use the ALTER VIEW command.');
+  }
+  const named = await namedPartition(context, table, statement);
   const type = types[action.type.toLowerCase()];
   if (type === undefined) {
     throw new SemanticError(10282, "Invalid compaction type, supported values are 'major' and 'minor'");
@@ -42,7 +46,7 @@ export async function compactStatement(
     throw new SemanticError(10286, `Compaction is not allowed on non-ACID table ${table.database}.${table.name}`);
   }
   const notes = checkRebalanceOptions(table, action, type);
-  const { targets, messages: leftOut } = await compactionTargets(context, table, statement, type);
+  const { targets, messages: leftOut } = await compactionTargets(context, table, named, type);
   const messages = [...notes, ...leftOut];
   for (const { partition, type } of targets) {
     const request = async () =>
@@ -55,7 +59,8 @@ export async function compactStatement(
         properties: toRecord(action.properties),
         initiatorId: `${context.services.identity.host}-manual`,
         initiatorVersion: '',
-        poolName: action.pool ?? table.parameters['hive.compactor.worker.pool'] ?? '',
+        // The property hive.compactor.worker.pool is the Initiator's alone (AlterTableCompactOperation).
+        poolName: action.pool ?? '',
         numberOfBuckets: action.buckets,
         orderBy: action.orderByText ?? '',
       });
