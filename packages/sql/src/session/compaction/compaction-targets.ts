@@ -3,7 +3,8 @@ import { ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { CompactionType, type Partition, type Table } from '@skep/rpc';
 import type { AlterTableStatement } from '../../parse/ast.js';
 import type { SessionContext } from '../context.js';
-import { nameOf, requirePartition } from '../partition/partitions.js';
+import { SemanticError } from '../errors.js';
+import { nameOf, partitionValues, requirePartition } from '../partition/partitions.js';
 import { isInsertOnly } from '../transaction/lock-plan.js';
 
 /** What a request is for: the table (no partition) or one of its partitions. */
@@ -18,26 +19,41 @@ export interface CompactionTargets {
   readonly messages: readonly string[];
 }
 
+/** The partition of PARTITION (…), which has to name all keys (Hive's 10299). */
+export async function namedPartition(
+  context: SessionContext,
+  table: Table,
+  { partition: spec }: AlterTableStatement,
+): Promise<string | undefined> {
+  if (spec === undefined) return undefined;
+  if (partitionValues(table, spec).size < table.partitionKeys.length) {
+    throw new SemanticError(10299, 'Alter table partition type compact does not allow partial partition spec', {
+      position: spec.position,
+    });
+  }
+  const { values } = await requirePartition(context, table, spec);
+  return nameOf(table, values);
+}
+
 /**
  * The whole table, one partition, or of a partitioned table without PARTITION those that the Initiator's thresholds find due, with
- * the type that they call for (AlterTableCompactOperation); a rebalance is for all of them, no threshold is about it.
+ * the type that they call for (AlterTableCompactOperation); a rebalance is for all of them, no threshold is about it. Where there
+ * are no partitions the table is asked for as a whole, as Hive does: its Worker finds nothing to do.
  */
 export async function compactionTargets(
   context: SessionContext,
   table: Table,
-  statement: AlterTableStatement,
+  named: string | undefined,
   type: CompactionType,
 ): Promise<CompactionTargets> {
-  if (statement.partition !== undefined) {
-    const { values } = await requirePartition(context, table, statement.partition);
-    return { targets: [{ partition: nameOf(table, values), type }], messages: [] };
-  }
-  if (table.partitionKeys.length === 0) return { targets: [{ partition: undefined, type }], messages: [] };
+  const one = { targets: [{ partition: named, type }], messages: [] };
+  if (named !== undefined || table.partitionKeys.length === 0) return one;
   const { partitions } = await context.services.catalog.getPartitions({
     database: table.database,
     table: table.name,
     names: [],
   });
+  if (partitions.length === 0) return one;
   if (type === CompactionType.COMPACTION_TYPE_REBALANCE) {
     return { targets: partitions.map(({ values }) => ({ partition: nameOf(table, values), type })), messages: [] };
   }
