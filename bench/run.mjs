@@ -1,9 +1,9 @@
-// npm run bench -- dml|merge-on-read|orc|metastore|compaction|flight [options]
+// npm run bench -- dml|merge-on-read|orc|metastore|compaction|flight|rpc [options]
 import { basename } from 'node:path';
 import { bundleSource } from '../scripts/bundle-source.mjs';
 
 const [name, ...args] = process.argv.slice(2);
-const known = ['dml', 'merge-on-read', 'orc', 'metastore', 'compaction', 'flight'];
+const known = ['dml', 'merge-on-read', 'orc', 'metastore', 'compaction', 'flight', 'rpc'];
 if (!known.includes(name)) {
   console.error(`npm run bench -- ${known.join('|')} [options]`);
   process.exit(1);

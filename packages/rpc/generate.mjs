@@ -1,7 +1,7 @@
 // npm run generate: the code of ts-proto (buf.gen.yaml), and what it leaves out of the contract: the descriptors for gRPC
 // reflection and the methods that may be repeated (option idempotency_level).
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ const buf = (...args) =>
   execFileSync(join(here, '../../node_modules/.bin/buf'), args, { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
 
 buf('generate');
+withoutObservables(join(here, 'src/gen/skep/v1'));
 const dir = mkdtempSync(join(tmpdir(), 'skep-generate-'));
 try {
   const build = (file, ...more) =>
@@ -38,6 +39,18 @@ try {
   ]);
 } finally {
   rmSync(dir, { recursive: true, force: true });
+}
+
+/** ts-proto's interface of a service has streams as rxjs has them, or else gives every message two functions that nobody calls. */
+function withoutObservables(folder) {
+  for (const name of readdirSync(folder)) {
+    const text = readFileSync(join(folder, name), 'utf8');
+    if (!text.includes('"rxjs"')) continue;
+    const changed = text
+      .replace(/^import \{ Observable \} from "rxjs";\n/m, '')
+      .replaceAll('Observable<', 'AsyncIterable<');
+    writeFileSync(join(folder, name), changed);
+  }
 }
 
 function write(file, name, what, lines) {

@@ -14,7 +14,7 @@ import {
   TxnConflictError,
   TxnOpenError,
 } from './index.js';
-import { fromStatus, readDetail, toStatus } from './status.js';
+import { fromStatus, readDetail, statusDetails, toStatus } from './status.js';
 
 const closing: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -108,15 +108,15 @@ describe('the status on the wire', () => {
   ])('of %s is %i', (error, code) => expect(toStatus(error).code).toBe(code));
 
   it('is a google.rpc.Status with one typed detail', () => {
-    const status = toStatus(new TxnConflictError(7n, 8n, 'lost'));
-    expect(readDetail(status.details)).toMatchObject({
+    const details = statusDetails(toStatus(new TxnConflictError(7n, 8n, 'lost')));
+    expect(readDetail(details)).toMatchObject({
       code: 'TXN_CONFLICT',
       kind: 'conflict',
       txnId: 7n,
       winnerTxnId: 8n,
     });
     // Field 1 is the code, field 2 the message: what gRPC's status libraries look for.
-    expect([...status.details.subarray(0, 8)]).toEqual([8, 10, 18, 4, ...Buffer.from('lost')]);
+    expect([...details.subarray(0, 8)]).toEqual([8, 10, 18, 4, ...Buffer.from('lost')]);
   });
 
   it('without a detail says that the other side cannot be had', () => {

@@ -1,15 +1,17 @@
 import type * as Grpc from '@grpc/grpc-js';
 import type { Clock } from '@skep/core';
-import { type AnyMethodDefinition, KEEPALIVE_MS, MAX_MESSAGE_BYTES, type MethodDefinition } from './bind.js';
+import { type AnyMethodDefinition, KEEPALIVE_MS, type MethodDefinition } from './bind.js';
+import { maxMessageBytesOf, PART_BYTES } from './call-messages.js';
+import { CallStream, type Outcome, type StreamEnd } from './call-stream.js';
+import { DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE } from './codes.js';
 import { connectionFailure, NO_CONNECTION } from './connection-failure.js';
 import { channelCredentials, clientToken } from './credentials.js';
 import { UnreachableError } from './errors.js';
 import { HEALTH_SERVING, healthCheck } from './health-check.js';
+import { type CallHeaders, DEPTH, REQUEST_ID, USER } from './metadata-keys.js';
 import type { ConnectOptions } from './options.js';
-import { type Failure, fromStatus, STATUS_DETAILS } from './status.js';
+import { type Failure, fromStatus, readDetail, STATUS_DETAILS } from './status.js';
 import { unaryCall } from './unary-call.js';
-
-export type Outcome = { readonly response: unknown } | { readonly failure: Failure };
 
 interface Opened {
   readonly grpc: typeof Grpc;
@@ -17,8 +19,6 @@ interface Opened {
   readonly token: string | undefined;
 }
 
-const UNAVAILABLE = 14;
-const DEADLINE_EXCEEDED = 4;
 /** How long a connection may take. */
 const CONNECT_MS = 10_000;
 /** The first pause before connecting again, and the longest: below that of the attempts, so that each of them tries. */
@@ -28,6 +28,9 @@ const RECONNECT_MS = { first: 100, longest: 1000 } as const;
 export class Channel {
   private opening: Promise<Opened> | undefined;
   private connecting: Promise<Failure | undefined> | undefined;
+  private calls: CallStream | undefined;
+  /** On this connection calls go by themselves: the server has no streams for them, or something in between breaks those. */
+  private hasNoStreams = false;
   private isClosed = false;
 
   constructor(
@@ -40,14 +43,26 @@ export class Channel {
   async attempt(
     method: MethodDefinition,
     request: unknown,
-    headers: Readonly<Record<string, string>>,
+    headers: CallHeaders,
     deadline: number,
     signal: AbortSignal | undefined,
   ): Promise<Outcome> {
     const opened = await this.open();
     const failure = await this.connected(opened, deadline, signal);
     if (failure !== undefined) return { failure };
-    return this.send(opened, method, request, headers, deadline, signal);
+    let bytes: Buffer;
+    try {
+      bytes = method.requestSerialize(request as never);
+    } catch (error) {
+      const message = `Request message serialization failure: ${String(error)}`;
+      return { failure: fromStatus(this.address, { code: INTERNAL, message }) };
+    }
+    if (bytes.length <= PART_BYTES) {
+      const shared = this.shared(opened);
+      const outcome = await shared?.send({ method, request: bytes, headers, deadline, signal });
+      if (outcome !== undefined) return outcome;
+    }
+    return this.send(opened, method, bytes, headers, deadline, signal);
   }
 
   /**
@@ -57,7 +72,7 @@ export class Channel {
   async *stream(
     method: AnyMethodDefinition,
     request: unknown,
-    headers: Readonly<Record<string, string>>,
+    headers: CallHeaders,
     limits: { readonly deadline: number; readonly connectBy: number },
     signal: AbortSignal | undefined,
   ): AsyncGenerator<unknown, Failure | undefined, undefined> {
@@ -91,7 +106,8 @@ export class Channel {
 
   /** Throws unless the service says that it serves. */
   async checkHealth(service: string, deadline: number, signal: AbortSignal | undefined): Promise<void> {
-    const outcome = await this.send(await this.open(), healthCheck, service, {}, deadline, signal);
+    const request = healthCheck.requestSerialize(service as never);
+    const outcome = await this.send(await this.open(), healthCheck, request, undefined, deadline, signal);
     if ('failure' in outcome) throw outcome.failure.error;
     if (outcome.response !== HEALTH_SERVING) {
       throw new UnreachableError(this.address, `${this.address}: ${service || 'the server'} is there but not serving`);
@@ -100,6 +116,7 @@ export class Channel {
 
   close(): void {
     this.isClosed = true;
+    this.calls?.retire();
     this.opening?.then(
       ({ client }) => client.close(),
       () => undefined,
@@ -112,9 +129,33 @@ export class Channel {
     return this.opening;
   }
 
+  /** The stream that calls share; undefined where there is none to be had. */
+  private shared(opened: Opened): CallStream | undefined {
+    if (this.hasNoStreams || this.options.shareStream === false) return undefined;
+    if (this.calls?.isOpen) return this.calls;
+    const { grpc, client } = opened;
+    const channel = client.getChannel();
+    const onOver = (end: StreamEnd): void => {
+      const isConnected = channel.getConnectivityState(false) === grpc.connectivityState.READY;
+      if (end === 'missing' || (end === 'broken' && isConnected)) this.hasNoStreams = true;
+    };
+    const { address, clock } = this;
+    const maxMessageBytes = maxMessageBytesOf(this.options);
+    const failureOf = (status: Grpc.StatusObject) => this.failureOf(status);
+    this.calls = new CallStream(channel, metadataOf(opened, undefined), {
+      address,
+      clock,
+      maxMessageBytes,
+      failureOf,
+      onOver,
+    });
+    return this.calls;
+  }
+
   private async load(): Promise<Opened> {
     const { address, options } = this;
-    const { keepalive, maxMessageBytes = MAX_MESSAGE_BYTES, tls } = options;
+    const { keepalive, tls } = options;
+    const maxMessageBytes = maxMessageBytesOf(options);
     const token = await clientToken(address, options);
     const grpc = await import('@grpc/grpc-js');
     const client = new grpc.Client(address, await channelCredentials(grpc, options), {
@@ -161,9 +202,13 @@ export class Channel {
   }
 
   private async probe(opened: Opened): Promise<Failure | undefined> {
+    // One that is left of the last connection takes no new calls.
+    this.calls?.retire();
     const deadline = this.clock.now() + CONNECT_MS;
     const failures = [UNAVAILABLE, DEADLINE_EXCEEDED];
-    const outcome = await this.send(opened, healthCheck, '', {}, deadline, undefined, failures);
+    const request = healthCheck.requestSerialize('' as never);
+    const outcome = await this.send(opened, healthCheck, request, undefined, deadline, undefined, failures);
+    this.hasNoStreams = false;
     if (!('failure' in outcome)) return undefined;
     const { error } = outcome.failure;
     return { error, notBegun: true, isLost: true };
@@ -178,8 +223,8 @@ export class Channel {
   private send(
     opened: Opened,
     method: MethodDefinition,
-    request: unknown,
-    headers: Readonly<Record<string, string>>,
+    request: Buffer,
+    headers: CallHeaders | undefined,
     deadline: number,
     signal: AbortSignal | undefined,
     failures?: readonly number[],
@@ -208,13 +253,18 @@ export class Channel {
         isLost: true,
       };
     }
-    return fromStatus(this.address, { code: error.code, message: error.details, details: bytes });
+    const detail = bytes === undefined ? undefined : readDetail(bytes);
+    return fromStatus(this.address, { code: error.code, message: error.details, detail });
   }
 }
 
-function metadataOf({ grpc, token }: Opened, headers: Readonly<Record<string, string>>): Grpc.Metadata {
+function metadataOf({ grpc, token }: Opened, headers: CallHeaders | undefined): Grpc.Metadata {
   const metadata = new grpc.Metadata();
-  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
+  if (headers === undefined) return metadata;
+  const { requestId, user, depth } = headers;
+  metadata.set(REQUEST_ID, requestId);
+  if (user !== undefined) metadata.set(USER, user);
+  if (depth !== undefined) metadata.set(DEPTH, String(depth));
   return metadata;
 }

@@ -11,7 +11,7 @@ import {
 import { currentCall, currentCallOptions } from './call-context.js';
 import { Channel } from './channel.js';
 import { IDEMPOTENT_METHODS } from './gen/idempotent-methods.js';
-import { DEPTH, REQUEST_ID, USER } from './metadata-keys.js';
+import type { CallHeaders } from './metadata-keys.js';
 import type { CallOptions, ConnectOptions, RetryOptions } from './options.js';
 import type { Failure } from './status.js';
 
@@ -199,12 +199,11 @@ class OutgoingCall {
     };
   }
 
-  private headers(): Record<string, string> {
-    const { user } = this.options;
+  private headers(): CallHeaders {
     return {
-      [REQUEST_ID]: this.outer?.requestId ?? randomUUID(),
-      ...(user === undefined ? {} : { [USER]: user }),
-      ...(this.outer === undefined ? {} : { [DEPTH]: String(this.outer.depth + 1) }),
+      requestId: this.outer?.requestId ?? randomUUID(),
+      user: this.options.user,
+      depth: this.outer === undefined ? undefined : this.outer.depth + 1,
     };
   }
 }

@@ -1,7 +1,7 @@
 import type * as Grpc from '@grpc/grpc-js';
 import { peerIp } from './address.js';
+import type { Arrival } from './arrival.js';
 import { AccessDeniedError, UnauthenticatedError } from './errors.js';
-import { USER } from './metadata-keys.js';
 import type { ServeOptions } from './options.js';
 import { proxyCheck } from './proxy-users.js';
 import { readTokenTable, type TokenTable } from './token-table.js';
@@ -13,13 +13,22 @@ export interface Caller {
   readonly user: string;
 }
 
-/** Of a call with a stream of requests there is no request yet. */
-type ServerCall = Pick<Grpc.ServerUnaryCall<unknown, unknown>, 'metadata' | 'getPeer' | 'getAuthContext'> & {
-  readonly request?: unknown;
-};
+/** What shows who is at the other end of a stream. */
+type Shown = Pick<Grpc.ServerUnaryCall<unknown, unknown>, 'metadata' | 'getAuthContext'>;
 
-/** Establishes who a call is from and for, or throws UnauthenticatedError or AccessDeniedError. */
-export type Identify = (call: ServerCall) => Promise<Caller>;
+/** What a call says of itself. Of one with a stream of requests there is no request yet. */
+type Said = Pick<Arrival, 'request' | 'wantedUser' | 'peer' | 'caller'>;
+
+/** Establishes who a call is from and for. */
+export interface Identity {
+  /**
+   * Who proved to be the caller; undefined where the server trusts what it is told. Throws UnauthenticatedError. Tokens and
+   * authorities are read once, at the start: what a stream has shown stays true as long as it lasts.
+   */
+  callerOf(call: Shown): string | undefined;
+  /** Throws UnauthenticatedError or AccessDeniedError. */
+  identify(call: Said): Caller | Promise<Caller>;
+}
 
 /**
  * Fields of requests that name a user: `user` (OpenTxnsRequest, LockRequest) must be the one the call is made for, and is
@@ -32,41 +41,48 @@ interface NamesUser {
 
 const nameIn = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-export async function identification(options: ServeOptions): Promise<Identify> {
+export async function identification(options: ServeOptions): Promise<Identity> {
   const { tokensFile, certificateName = 'CN', proxyUsers = {} } = options.identity ?? {};
   const tokens = tokensFile === undefined ? undefined : await readTokenTable(tokensFile);
   const hasCertificates = options.tls?.clientCaFile !== undefined;
   const mayActFor = proxyCheck(proxyUsers);
-  return async (call) => {
-    const request = (call.request ?? {}) as NamesUser;
-    const named = nameIn(request.user);
-    const [wanted] = call.metadata.get(USER).map(String);
-    if (tokens === undefined && !hasCertificates) {
-      const user = wanted ?? named;
-      mustBe(user, named, 'nobody in particular');
-      if (named === '' && 'user' in request) request.user = user;
-      return { caller: undefined, user };
-    }
-    const caller = callerOf(call, tokens, hasCertificates ? certificateName : undefined);
-    const user = wanted ?? (named || caller);
-    const ip = peerIp(call.getPeer());
+  const isTrusting = tokens === undefined && !hasCertificates;
+  const actingFor = async (caller: string, call: Said, user: string, runAs: string): Promise<Caller> => {
+    const ip = peerIp(call.peer);
     if (user !== caller) await mayActFor(caller, user, ip);
-    mustBe(user, named, caller);
-    if (named === '' && 'user' in request) request.user = user;
-    const runAs = nameIn(request.runAs);
+    const who = { caller, user: settled(call, user, caller) };
     if (runAs !== '' && runAs !== user && runAs !== caller) await mayActFor(caller, runAs, ip);
-    return { caller, user };
+    return who;
+  };
+  return {
+    callerOf: (call) =>
+      isTrusting ? undefined : callerOf(call, tokens, hasCertificates ? certificateName : undefined),
+    identify(call) {
+      const request = (call.request ?? {}) as NamesUser;
+      const named = nameIn(request.user);
+      const caller = call.caller();
+      const user = call.wantedUser ?? (named || (caller ?? ''));
+      if (caller === undefined) return { caller, user: settled(call, user, 'nobody in particular') };
+      const runAs = nameIn(request.runAs);
+      if (user !== caller || runAs !== '') return actingFor(caller, call, user, runAs);
+      return { caller, user: settled(call, user, caller) };
+    },
   };
 }
 
-function mustBe(user: string, named: string, caller: string): void {
+/** The user, which the request must not contradict, and has from here on. */
+function settled(call: Said, user: string, caller: string): string {
+  const request = (call.request ?? {}) as NamesUser;
+  const named = nameIn(request.user);
   if (named !== '' && named !== user) {
     throw new AccessDeniedError(caller, named, `the call is made for user '${user}', its request names '${named}'`);
   }
+  if (named === '' && 'user' in request) request.user = user;
+  return user;
 }
 
 /** A token says who calls, where there is one; else the client's certificate. */
-function callerOf(call: ServerCall, tokens: TokenTable | undefined, certificateName: 'CN' | 'DNS' | undefined): string {
+function callerOf(call: Shown, tokens: TokenTable | undefined, certificateName: 'CN' | 'DNS' | undefined): string {
   const header = call.metadata.get('authorization').map(String)[0] ?? flightToken(call);
   if (tokens !== undefined && (header !== undefined || certificateName === undefined)) {
     const token = /^Bearer\s+(\S+)$/i.exec(header ?? '')?.[1];
@@ -89,7 +105,7 @@ function callerOf(call: ServerCall, tokens: TokenTable | undefined, certificateN
 }
 
 /** Where Arrow Flight's clients put the token of a handshake. */
-function flightToken(call: ServerCall): string | undefined {
+function flightToken(call: Shown): string | undefined {
   const [token] = call.metadata.get('auth-token-bin').map(String);
   return token === undefined ? undefined : `Bearer ${token}`;
 }

@@ -4,3 +4,10 @@ export const USER = 'x-skep-user';
 export const REQUEST_ID = 'x-request-id';
 /** How many services called one another before this call. */
 export const DEPTH = 'x-skep-depth';
+
+/** What a client says of a call beside its request. */
+export interface CallHeaders {
+  readonly requestId: string;
+  readonly user: string | undefined;
+  readonly depth: number | undefined;
+}

@@ -80,7 +80,7 @@ export interface ServeOptions {
   readonly maxConcurrentStreams?: number;
   /** Calls with streams that wait for their turn; one more is refused with OVERLOADED. Default 2,048. */
   readonly maxQueuedStreams?: number;
-  /** Largest request and response. Default 64 MiB. */
+  /** Largest request and response, at least 64 KiB. Default 64 MiB. */
   readonly maxMessageBytes?: number;
   /** A call is cancelled after so long, whatever deadline the client set. Not one with streams. Default 10 min. */
   readonly maxCallMs?: number;
@@ -129,7 +129,10 @@ export interface ConnectOptions {
   /** Send the token in plain text beyond loopback. */
   readonly insecure?: boolean;
   readonly retry?: RetryOptions;
+  /** Largest request and response, at least 64 KiB. Default 64 MiB. */
   readonly maxMessageBytes?: number;
   readonly keepalive?: KeepaliveOptions;
+  /** Calls share a stream (skep.v1.CallService) where the server has that. Default true. */
+  readonly shareStream?: boolean;
   readonly clock?: Clock;
 }

@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type * as Grpc from '@grpc/grpc-js';
 import { type Clock, SkepError } from '@skep/core';
+import { type Arrival, SingleCall } from './arrival.js';
 import { type AnyMethodDefinition, type ServiceBinding, serviceName } from './bind.js';
 import { type CallContext, runInCall } from './call-context.js';
+import { CallEnd } from './call-end.js';
 import { CallLimit } from './call-limit.js';
+import { Deadlines } from './deadlines.js';
 import { CallEndedError, InvalidRequestError, NotBegunError } from './errors.js';
-import type { Caller, Identify } from './identity.js';
-import { DEPTH, REQUEST_ID } from './metadata-keys.js';
+import type { Caller, Identity } from './identity.js';
+import { DEPTH } from './metadata-keys.js';
 import type { ServeOptions } from './options.js';
 import { type AnyCall, type ClientWait, requestsOf, sendAll } from './serve-stream.js';
-import { STATUS_DETAILS, toStatus } from './status.js';
+import { toStatus } from './status.js';
 
-/** Tells the client how the call ended; `response`: of calls with one. */
+/** As grpc-js is told how a call ended; `response`: of calls with one. */
 type Answer = (error: Partial<Grpc.StatusObject> | null, response?: unknown) => void;
 
 const DEFAULTS = {
@@ -28,11 +31,14 @@ const MAX_DEPTH = 3;
 
 /** What is known of a call while it is here. */
 interface Running {
+  readonly arrival: Arrival;
   readonly method: string;
   readonly requestId: string;
   readonly peer: string;
   readonly startedMs: number;
   readonly deadline: number;
+  /** Whether the deadline is the server's own, which comes before the client's. */
+  readonly isOurLimit: boolean;
   readonly end: CallEnd;
   /** Of calls with streams: since when the client is waited for. */
   readonly wait: ClientWait;
@@ -43,53 +49,45 @@ interface Running {
   readonly isStream: boolean;
   isBegun: boolean;
   isAnswered: boolean;
-  /** Of maxCallMs, where the client's deadline is later. */
+  /** Of a stream whose client may rest too long. */
   timer?: AbortController;
 }
 
-/** Whether and why a call has ended early. Most calls never ask for the signal, which costs more than all else here. */
-class CallEnd {
-  private reason: CallEndedError | undefined;
-  private control: AbortController | undefined;
-
-  get signal(): AbortSignal {
-    if (this.control === undefined) {
-      this.control = new AbortController();
-      if (this.reason !== undefined) this.control.abort(this.reason);
-    }
-    return this.control.signal;
-  }
-
-  abort(reason: CallEndedError): void {
-    this.reason ??= reason;
-    this.control?.abort(this.reason);
-  }
-
-  throwIfAborted(): void {
-    if (this.reason !== undefined) throw this.reason;
-  }
+/** A method with one request and one response, for calls that come with others. */
+export interface UnaryMethod {
+  readonly definition: AnyMethodDefinition;
+  /** Works on a call, and answers it. */
+  handle(arrival: Arrival): void;
 }
 
 /** Runs the calls of a server: identity, limits, deadline, cancellation, typed errors. */
 export class CallServer {
   /** Calls of all services and depths that can be here at once. */
   maxCalls = 0;
+  /** By full name, such as `skep.v1.LockService/Lock`. */
+  readonly unaryMethods = new Map<string, UnaryMethod>();
   private readonly running = new Set<Running>();
   private readonly drained = new Set<() => void>();
+  private readonly deadlines: Deadlines<Running>;
   private isDraining = false;
 
   constructor(
     private readonly grpc: typeof Grpc,
-    private readonly identify: Identify,
+    private readonly identity: Identity,
     private readonly clock: Clock,
     private readonly options: ServeOptions,
   ) {
     const { maxConcurrentStreams, maxQueuedStreams } = { ...DEFAULTS, ...options };
     this.maxCalls = this.maxRunning + this.maxQueued + maxConcurrentStreams + maxQueuedStreams;
+    this.deadlines = new Deadlines(clock, (here) => this.endLate(here));
   }
 
   private get maxRunning(): number {
     return this.options.maxConcurrentCalls ?? DEFAULTS.maxConcurrentCalls;
+  }
+
+  get maxStreamIdleMs(): number {
+    return this.options.maxStreamIdleMs ?? DEFAULTS.maxStreamIdleMs;
   }
 
   private get maxQueued(): number {
@@ -115,7 +113,12 @@ export class CallServer {
           isAnonymous: anonymous.includes(method),
           limitOf: (depth) => (isStream || isWait ? streams : limits[depth]),
         };
-        return [method, this.handler(described, how, (request) => methods[method](request))];
+        const run = (request: unknown) => methods[method](request);
+        if (!isStream) {
+          const handle = (arrival: Arrival) => void this.handle(arrival, how, () => run(arrival.request));
+          this.unaryMethods.set(how.method, { definition: described, handle });
+        }
+        return [method, this.handler(described, how, run)];
       }),
     );
   }
@@ -128,9 +131,10 @@ export class CallServer {
   ): Grpc.UntypedHandleCall {
     const requestOf = (call: AnyCall, here: Running) =>
       requestStream ? requestsOf(call as unknown as Grpc.ServerReadableStream<unknown, unknown>, here) : call.request;
+    const single = (call: AnyCall, answer: Answer) => new SingleCall(this.grpc, call, this.identity.callerOf, answer);
     if (!responseStream) {
       return (call: AnyCall, answer: Answer) => {
-        void this.handle(call, answer, how, async (here) => await run(requestOf(call, here)));
+        void this.handle(single(call, answer), how, (here) => run(requestOf(call, here)));
       };
     }
     return (call: Grpc.ServerWritableStream<unknown, unknown> & AnyCall) => {
@@ -138,7 +142,7 @@ export class CallServer {
         if (error === null) call.end();
         else call.emit('error', error);
       };
-      void this.handle(call, answer, how, async (here) => {
+      void this.handle(single(call, answer), how, async (here) => {
         await sendAll(call, run(requestOf(call, here)) as AsyncIterable<unknown>, here);
       });
     };
@@ -156,48 +160,44 @@ export class CallServer {
     for (const { end } of this.running) end.abort(ending());
   }
 
-  private async handle(
-    call: AnyCall,
-    answer: Answer,
-    how: Handling,
-    run: (here: Running) => Promise<unknown>,
-  ): Promise<void> {
+  private async handle(arrival: Arrival, how: Handling, run: (here: Running) => unknown): Promise<void> {
     const { isAnonymous, method } = how;
-    const here = this.arrive(call, how, answer);
+    const here = this.arrive(arrival, how);
     try {
       if (this.isDraining) throw new NotBegunError('SHUTTING_DOWN', `${method}: the server is about to end`);
-      const depth = depthOf(call);
-      const { caller, user } = isAnonymous ? { caller: undefined, user: '' } : await this.identify(call);
-      here.user = user;
+      const depth = depthOf(arrival);
+      const who = isAnonymous ? NOBODY : await this.identity.identify(arrival);
+      here.user = who.user;
       const limit = how.limitOf(depth);
       await limit.enter(here.end);
       here.queuedMs = this.clock.now() - here.startedMs;
       here.isBegun = true;
       try {
-        const context = contextOf(here, { caller, user }, depth, call, this.grpc);
-        const response = await runInCall(context, () => run(here));
-        this.answer(here, answer, undefined, response);
+        const response = await runInCall(contextOf(here, who, depth), () => run(here));
+        this.answer(here, undefined, response);
       } finally {
         limit.leave();
       }
     } catch (error) {
-      this.answer(here, answer, error ?? new CallEndedError('CANCELLED', 'failed with nothing'), undefined);
+      this.answer(here, error ?? new CallEndedError('CANCELLED', 'failed with nothing'), undefined);
     } finally {
       this.leave(here);
     }
   }
 
-  private arrive(call: AnyCall, { method, isStream, isWait }: Handling, answer: Answer): Running {
+  private arrive(arrival: Arrival, { method, isStream, isWait }: Handling): Running {
     const now = this.clock.now();
     // A healthy stream takes as long as it takes.
     const latest = isStream ? Number.POSITIVE_INFINITY : now + (this.options.maxCallMs ?? DEFAULTS.maxCallMs);
-    const wanted = Number(call.getDeadline());
+    const wanted = arrival.deadline;
     const here: Running = {
+      arrival,
       method,
-      requestId: String(call.metadata.get(REQUEST_ID)[0] ?? randomUUID()).slice(0, 128),
-      peer: call.getPeer(),
+      requestId: (arrival.requestId ?? randomUUID()).slice(0, 128),
+      peer: arrival.peer,
       startedMs: now,
       deadline: Math.min(wanted, latest),
+      isOurLimit: latest < wanted,
       end: new CallEnd(),
       wait: { sinceMs: undefined, now: () => this.clock.now() },
       queuedMs: 0,
@@ -208,7 +208,7 @@ export class CallServer {
       isAnswered: false,
     };
     this.running.add(here);
-    call.on('cancelled', () => {
+    arrival.onCancelled(() => {
       // Also said of a stream that closes behind its answer.
       if (here.isAnswered) return;
       const isLate = this.clock.now() >= here.deadline;
@@ -216,28 +216,22 @@ export class CallServer {
         new CallEndedError(isLate ? 'DEADLINE' : 'CANCELLED', isLate ? 'the deadline passed' : 'the client gave up'),
       );
     });
-    if (isStream) void this.endIdle(here, answer);
-    // gRPC itself keeps the client's deadline.
-    if (wanted > latest) {
-      here.timer = new AbortController();
-      this.clock.sleep(latest - now, here.timer.signal).then(
-        () => {
-          const late = new CallEndedError(
-            'DEADLINE',
-            `${method}: took longer than the ${latest - now} ms that calls may`,
-          );
-          here.end.abort(late);
-          this.answer(here, answer, late, undefined);
-        },
-        () => undefined,
-      );
-    }
+    if (isStream) void this.endIdle(here);
+    if (here.isOurLimit || !arrival.keepsDeadline) this.deadlines.add(here);
     return here;
   }
 
+  private endLate(here: Running): void {
+    const tookMs = here.deadline - here.startedMs;
+    const why = here.isOurLimit ? `took longer than the ${tookMs} ms that calls may` : 'the deadline passed';
+    const late = new CallEndedError('DEADLINE', `${here.method}: ${why}`);
+    here.end.abort(late);
+    this.answer(here, late, undefined);
+  }
+
   /** A client that neither takes nor sends anything for too long loses its stream, and with it what the stream holds. */
-  private async endIdle(here: Running, answer: Answer): Promise<void> {
-    const idleMs = this.options.maxStreamIdleMs ?? DEFAULTS.maxStreamIdleMs;
+  private async endIdle(here: Running): Promise<void> {
+    const idleMs = this.maxStreamIdleMs;
     here.timer = new AbortController();
     const { signal } = here.timer;
     for (let restMs = idleMs; restMs > 0; ) {
@@ -251,27 +245,25 @@ export class CallServer {
     }
     const late = new CallEndedError('DEADLINE', `${here.method}: the client let its stream rest for ${idleMs} ms`);
     here.end.abort(late);
-    this.answer(here, answer, late, undefined);
+    this.answer(here, late, undefined);
   }
 
   private leave(here: Running): void {
     here.timer?.abort();
+    this.deadlines.remove(here);
     this.running.delete(here);
     if (this.running.size > 0) return;
     for (const resolve of this.drained) resolve();
     this.drained.clear();
   }
 
-  private answer(here: Running, answer: Answer, error: unknown, response: unknown): void {
+  private answer(here: Running, error: unknown, response: unknown): void {
     if (here.isAnswered) return;
     here.isAnswered = true;
-    if (error === undefined) answer(null, response);
+    if (error === undefined) here.arrival.answer(undefined, response);
     else {
       const notBegun = !here.isBegun && error instanceof NotBegunError;
-      const status = toStatus(error, { notBegun, requestId: here.requestId });
-      const metadata = new this.grpc.Metadata();
-      metadata.set(STATUS_DETAILS, Buffer.from(status.details));
-      answer({ code: status.code, details: status.message, metadata });
+      here.arrival.answer(toStatus(error, { notBegun, requestId: here.requestId }), undefined);
     }
     this.options.onCall?.({
       method: here.method,
@@ -299,14 +291,10 @@ interface Handling {
   readonly limitOf: (depth: number) => CallLimit;
 }
 
-function contextOf(
-  here: Running,
-  { caller, user }: Caller,
-  depth: number,
-  call: AnyCall,
-  grpc: typeof Grpc,
-): CallContext {
-  const { method, requestId, peer, deadline, end } = here;
+const NOBODY: Caller = { caller: undefined, user: '' };
+
+function contextOf(here: Running, { caller, user }: Caller, depth: number): CallContext {
+  const { arrival, method, requestId, peer, deadline, end } = here;
   return {
     method,
     requestId,
@@ -315,15 +303,8 @@ function contextOf(
     depth,
     caller,
     user,
-    header: (name) => {
-      const [value] = call.metadata.get(name);
-      return value === undefined ? undefined : String(value);
-    },
-    answerHeader: (name, value) => {
-      const metadata = new grpc.Metadata();
-      metadata.set(name, value);
-      call.sendMetadata(metadata);
-    },
+    header: (name) => arrival.header(name),
+    answerHeader: (name, value) => arrival.answerHeader(name, value),
     get signal() {
       return end.signal;
     },
@@ -331,8 +312,7 @@ function contextOf(
   };
 }
 
-function depthOf(call: AnyCall): number {
-  const depth = Number(call.metadata.get(DEPTH)[0] ?? 0);
+function depthOf({ depth }: Arrival): number {
   if (!Number.isInteger(depth) || depth < 0 || depth > MAX_DEPTH) {
     throw new InvalidRequestError(`${DEPTH} must be a whole number from 0 to ${MAX_DEPTH}`);
   }

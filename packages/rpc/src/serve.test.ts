@@ -388,18 +388,27 @@ describe('reflection', () => {
 describe('a message that is too large', () => {
   const longer = (length: number) => ({ ...ANSWER, errorMessage: 'x'.repeat(length) });
 
+  it('is no limit of messages that are put together', async () => {
+    const maxMessageBytes = 1000;
+    const { locks } = await serving({});
+    await expect(serving({}, { maxMessageBytes })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(locks({ maxMessageBytes }).checkLock(check)).rejects.toMatchObject({
+      message: 'maxMessageBytes is 1000: it must be at least 65536',
+    });
+  });
+
   it('is an error of the call, whoever refuses it', async () => {
     const { locks } = await serving(
-      { checkLock: async () => longer(2000), showLocks: async () => ({ locks: [] }) },
-      { maxMessageBytes: 1000 },
+      { checkLock: async () => longer(200_000), showLocks: async () => ({ locks: [] }) },
+      { maxMessageBytes: 100_000 },
     );
     const tooLarge = { code: 'MESSAGE_TOO_LARGE', kind: 'invalid' };
     const service = locks();
-    await expect(service.showLocks({ database: 'x'.repeat(2000) })).rejects.toMatchObject(tooLarge);
+    await expect(service.showLocks({ database: 'x'.repeat(200_000) })).rejects.toMatchObject(tooLarge);
     await expect(service.checkLock(check)).rejects.toMatchObject(tooLarge);
-    const modest = await serving({ checkLock: async () => longer(2000) });
-    await expect(modest.locks({ maxMessageBytes: 1000 }).checkLock(check)).rejects.toMatchObject(tooLarge);
-    await expect(modest.locks({ maxMessageBytes: 9000 }).checkLock(check)).resolves.toMatchObject({ lockId: 1n });
+    const modest = await serving({ checkLock: async () => longer(200_000) });
+    await expect(modest.locks({ maxMessageBytes: 100_000 }).checkLock(check)).rejects.toMatchObject(tooLarge);
+    await expect(modest.locks({ maxMessageBytes: 900_000 }).checkLock(check)).resolves.toEqual(longer(200_000));
   });
 });
 

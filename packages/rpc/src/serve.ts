@@ -1,13 +1,15 @@
 import type * as Grpc from '@grpc/grpc-js';
 import { systemClock } from '@skep/core';
 import { formatAddress, parseAddress } from './address.js';
-import { KEEPALIVE_MS, MAX_MESSAGE_BYTES, type ServiceBinding, serviceName } from './bind.js';
+import { KEEPALIVE_MS, type ServiceBinding, serviceName } from './bind.js';
+import { maxMessageBytesOf } from './call-messages.js';
 import { assertSafeToListen, serverCredentials } from './credentials.js';
 import { InvalidRequestError, UnreachableError } from './errors.js';
 import { identification } from './identity.js';
 import type { ServeOptions } from './options.js';
 import { addReflection } from './reflection.js';
 import { CallServer } from './serve-call.js';
+import { CallStreams } from './serve-calls.js';
 
 export interface Server {
   /** HOST:PORT it listens on. */
@@ -26,18 +28,21 @@ const SPARE_STREAMS = 1000;
 
 /** Serves over gRPC, with health (grpc.health.v1) and reflection. */
 export async function serve(bindings: readonly ServiceBinding[], options: ServeOptions = {}): Promise<Server> {
-  const { address = '127.0.0.1:0', keepalive, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
+  const { address = '127.0.0.1:0', keepalive } = options;
+  const maxMessageBytes = maxMessageBytesOf(options);
   const clock = options.clock ?? systemClock;
   assertSafeToListen(options, address);
   // Loaded when first needed: a process that holds all services itself never pays for it.
   const [grpc, health] = await Promise.all([import('@grpc/grpc-js'), import('grpc-health-check')]);
-  const calls = new CallServer(grpc, await identification(options), clock, options);
+  const identity = await identification(options);
+  const calls = new CallServer(grpc, identity, clock, options);
+  const maxStreams = calls.maxCalls + SPARE_STREAMS;
   const server = new grpc.Server({
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': maxMessageBytes,
     'grpc.keepalive_time_ms': keepalive?.timeMs ?? KEEPALIVE_MS.time,
     'grpc.keepalive_timeout_ms': keepalive?.timeoutMs ?? KEEPALIVE_MS.timeout,
-    'grpc.max_concurrent_streams': calls.maxCalls + SPARE_STREAMS,
+    'grpc.max_concurrent_streams': maxStreams,
   });
   const names = bindings.map(({ definition }) => serviceName(definition));
   const healthOf = new health.HealthImplementation();
@@ -52,10 +57,21 @@ export async function serve(bindings: readonly ServiceBinding[], options: ServeO
   for (const binding of bindings) {
     server.addService(binding.definition as unknown as Grpc.ServiceDefinition, calls.handlers(binding));
   }
+  const streams = new CallStreams({
+    grpc,
+    clock,
+    methods: calls.unaryMethods,
+    callerOf: identity.callerOf,
+    // As many as HTTP/2 takes of calls by themselves.
+    maxCalls: maxStreams,
+    maxMessageBytes,
+    maxIdleMs: calls.maxStreamIdleMs,
+  });
+  server.addService(streams.definition as unknown as Grpc.ServiceDefinition, streams.handlers);
   healthOf.addToServer(server);
   if (options.reflection ?? true) {
     const others = await Promise.all(bindings.flatMap(({ descriptors }) => descriptors?.() ?? []));
-    await addReflection(server, names, others);
+    await addReflection(server, [...names, serviceName(streams.definition)], others);
   }
   const port = await listen(server, address, await serverCredentials(grpc, options));
   setServing(true);
@@ -65,6 +81,7 @@ export async function serve(bindings: readonly ServiceBinding[], options: ServeO
     async close(graceMs = 5000) {
       setServing(false);
       await calls.drain(graceMs);
+      streams.end();
       // The last answers may still be on their way; watchers of the health service would stay for ever.
       const late = new AbortController();
       const ended = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));

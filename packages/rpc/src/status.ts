@@ -1,5 +1,21 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { BugError, type ErrorKind, SkepError } from '@skep/core';
+import {
+  ABORTED,
+  ALREADY_EXISTS,
+  CANCELLED,
+  DATA_LOSS,
+  DEADLINE_EXCEEDED,
+  FAILED_PRECONDITION,
+  INTERNAL,
+  INVALID_ARGUMENT,
+  NOT_FOUND,
+  PERMISSION_DENIED,
+  RESOURCE_EXHAUSTED,
+  UNAUTHENTICATED,
+  UNAVAILABLE,
+  UNIMPLEMENTED,
+} from './codes.js';
 import * as errors from './errors.js';
 import { ErrorDetail } from './gen/skep/v1/error.js';
 import { BlockingLock } from './gen/skep/v1/lock.js';
@@ -7,22 +23,6 @@ import { BlockingLock } from './gen/skep/v1/lock.js';
 /** Trailer of the rich status (google.rpc.Status), read by gRPC's status libraries in every language. */
 export const STATUS_DETAILS = 'grpc-status-details-bin';
 const DETAIL_TYPE = 'type.googleapis.com/skep.v1.ErrorDetail';
-
-/** gRPC's codes (google.rpc.Code); spelt out so that grpc-js need not be loaded. */
-const CANCELLED = 1;
-const INVALID_ARGUMENT = 3;
-const DEADLINE_EXCEEDED = 4;
-const NOT_FOUND = 5;
-const ALREADY_EXISTS = 6;
-const PERMISSION_DENIED = 7;
-const RESOURCE_EXHAUSTED = 8;
-const FAILED_PRECONDITION = 9;
-const ABORTED = 10;
-const UNIMPLEMENTED = 12;
-const INTERNAL = 13;
-const UNAVAILABLE = 14;
-const DATA_LOSS = 15;
-const UNAUTHENTICATED = 16;
 
 /** Codes of errors that do not follow from their kind. */
 const BY_CODE: ReadonlyMap<string, number> = new Map([
@@ -42,8 +42,7 @@ const BY_CODE: ReadonlyMap<string, number> = new Map([
 export interface WireStatus {
   readonly code: number;
   readonly message: string;
-  /** A google.rpc.Status with one ErrorDetail. */
-  readonly details: Uint8Array;
+  readonly detail: ErrorDetail;
 }
 
 function grpcCode(error: SkepError): number {
@@ -83,7 +82,7 @@ export interface Answered {
 /** What a server answers for an error. Whatever is not a SkepError is a defect of the server. */
 export function toStatus(thrown: unknown, { notBegun = false, requestId = '' }: Answered = {}): WireStatus {
   const error = thrown instanceof SkepError ? thrown : new BugError(String(thrown), { cause: thrown });
-  const detail = ErrorDetail.encode({
+  const detail: ErrorDetail = {
     code: error.code,
     kind: error.kind,
     hiveCode: error.hiveCode ?? 0,
@@ -98,12 +97,15 @@ export function toStatus(thrown: unknown, { notBegun = false, requestId = '' }: 
     user: field<string>(error, 'user', 'string'),
     notBegun,
     requestId,
-  }).finish();
-  const code = grpcCode(error);
-  // google.rpc.Status { int32 code = 1; string message = 2; repeated google.protobuf.Any details = 3 }
-  const any = new BinaryWriter().uint32(10).string(DETAIL_TYPE).uint32(18).bytes(detail).finish();
-  const details = new BinaryWriter().uint32(8).int32(code).uint32(18).string(error.message).uint32(26).bytes(any);
-  return { code, message: error.message, details: details.finish() };
+  };
+  return { code: grpcCode(error), message: error.message, detail };
+}
+
+/** google.rpc.Status { int32 code = 1; string message = 2; repeated google.protobuf.Any details = 3 } with the one detail. */
+export function statusDetails({ code, message, detail }: WireStatus): Uint8Array {
+  const bytes = ErrorDetail.encode(detail).finish();
+  const any = new BinaryWriter().uint32(10).string(DETAIL_TYPE).uint32(18).bytes(bytes).finish();
+  return new BinaryWriter().uint32(8).int32(code).uint32(18).string(message).uint32(26).bytes(any).finish();
 }
 
 /** The ErrorDetail in a google.rpc.Status, if it holds one. */
@@ -136,14 +138,21 @@ export interface Failure {
   readonly isLost: boolean;
 }
 
+/** A status without a detail comes from gRPC itself. */
+export interface ReceivedStatus {
+  readonly code: number;
+  readonly message: string;
+  readonly detail?: ErrorDetail | undefined;
+}
+
 /** The error a caller sees: of the same class as if the service were in the same process. */
-export function fromStatus(address: string, status: { code: number; message: string; details?: Uint8Array }): Failure {
-  const detail = status.details === undefined ? undefined : readDetail(status.details);
+export function fromStatus(address: string, status: ReceivedStatus): Failure {
+  const { code, message, detail } = status;
   if (detail !== undefined) {
     const { notBegun } = detail;
-    return { error: revive(detail, status.message), notBegun, isLost: status.code === UNAVAILABLE };
+    return { error: revive(detail, message), notBegun, isLost: code === UNAVAILABLE };
   }
-  return { error: fromGrpc(address, status), notBegun: false, isLost: LOST.has(status.code) };
+  return { error: fromGrpc(address, status), notBegun: false, isLost: LOST.has(code) };
 }
 
 const LOST: ReadonlySet<number> = new Set([CANCELLED, UNAVAILABLE]);

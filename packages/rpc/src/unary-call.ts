@@ -1,22 +1,18 @@
 import type * as Grpc from '@grpc/grpc-js';
 import type { MethodDefinition } from './bind.js';
-
-const OK = 0;
-const CANCELLED = 1;
-const UNIMPLEMENTED = 12;
-const INTERNAL = 13;
+import { CANCELLED, INTERNAL, OK, UNIMPLEMENTED } from './codes.js';
 
 /** How a call ended: the answer where the status is OK. */
 type Ended = (status: Grpc.StatusObject, response: unknown) => void;
 
 /**
- * One request, one answer, by the channel's own call: `Client.makeUnaryRequest` notes a stack and makes an event emitter and
+ * One serialized request, one answer, by the channel's own call: `Client.makeUnaryRequest` notes a stack and makes an event emitter and
  * layers of interceptors for each, an eighth of all that a call costs its client. Answers how to cancel it.
  */
 export function unaryCall(
   channel: ReturnType<Grpc.Client['getChannel']>,
   method: MethodDefinition,
-  request: unknown,
+  request: Buffer,
   metadata: Grpc.Metadata,
   deadline: number,
   ended: Ended,
@@ -45,12 +41,8 @@ export function unaryCall(
       } else ended(status, answer?.response);
     },
   });
-  try {
-    call.sendMessageWithContext({}, (method.requestSerialize as (value: unknown) => Buffer)(request));
-    call.startRead();
-    call.halfClose();
-  } catch (error) {
-    fail(INTERNAL, `Request message serialization failure: ${String(error)}`);
-  }
+  call.sendMessageWithContext({}, request);
+  call.startRead();
+  call.halfClose();
   return () => call.cancelWithStatus(CANCELLED, 'Cancelled on client');
 }
