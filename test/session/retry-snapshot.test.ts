@@ -50,3 +50,30 @@ it('but not for ever: Hive’s error, and nothing is left of it', async () => {
   await run(slow, 'update t set a = 2');
   expect(await rows(other, 'select a, b from t')).toEqual(['2\t3']);
 });
+
+it.each([
+  'update p set a = a + 10',
+  'merge into p using t on t.a = t.a when matched then update set a = p.a + 10',
+  'delete from p where a > 0',
+])('%s: a partition that came after it was planned is locked too', async (statement) => {
+  await run(other, `create table p (a int) partitioned by (k int) ${acid}`, 'insert into p values (1, 1)');
+  await run(other, 'start transaction', 'insert into p values (2, 1)');
+  const { locks } = home.services;
+  const asked: string[][] = [];
+  const late: LockService = Object.create(locks, {
+    lock: {
+      value: async (request: Parameters<LockService['lock']>[0]) => {
+        if (asked.length === 0) {
+          asked.push([]);
+          await run(other, 'insert into p values (3, 2)', 'commit');
+        }
+        asked.push(request.components.flatMap(({ partition }) => partition ?? []));
+        return await locks.lock(request);
+      },
+    },
+  });
+  const session = new Session({ ...home.services, locks: late }, home.conf.fork());
+  await run(session, statement);
+  expect(asked.slice(1)).toEqual([['k=1'], ['k=1', 'k=2']]);
+  expect((await rows(other, 'select a from p')).sort()).toEqual(/delete/.test(statement) ? [] : ['11', '12', '13']);
+});

@@ -139,7 +139,8 @@ export class TableSession {
     await runStatement(
       context,
       async () => {
-        const partitions = table.partitionKeys.length === 0 ? [] : await readPartitions(context, table, predicate);
+        const partitions =
+          table.partitionKeys.length === 0 ? [] : (await readPartitions(context, table, predicate)).partitions;
         const run = async (transaction: StatementTransaction) => {
           const own = isTransactional(table)
             ? await transaction.validWriteIdsOf(table.database, table.name)

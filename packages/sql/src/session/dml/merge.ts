@@ -25,14 +25,14 @@ import {
 import { resolveTable, type SessionContext } from '../context.js';
 import { ExecutionError, SemanticError } from '../errors.js';
 import type { StatementResult } from '../result.js';
-import { analyzeInSession, queryRows } from '../scan/select.js';
+import { analyzeInSession, queryRows, type SessionAnalysis } from '../scan/select.js';
 import { isFullAcid, isInsertOnly, type WriteEntity } from '../transaction/lock-plan.js';
 import { runStatement } from '../transaction/run-statement.js';
 import type { StatementTransaction } from '../transaction/statement-transaction.js';
 import { bucketOrder, defaultOf, withConstraintColumns } from './insert-query.js';
 import { MergeRows } from './merge-rows.js';
 import { TableWriter } from './table-writer.js';
-import { type ChangePlan, checkAssignments, requireFullAcid } from './update-delete.js';
+import { type ChangePlan, changedPartitions, checkAssignments, requireFullAcid } from './update-delete.js';
 
 /** The name under which the number of the clause that takes a row is handed out. */
 const clauseAlias = '_clause';
@@ -68,7 +68,7 @@ export async function merge(
       const { table, analysis, checks } = await planMerge(context, statement, text);
       return {
         reads: analysis.reads,
-        writes: writeEntities(table, statement.clauses),
+        writes: writeEntities(table, analysis, statement.clauses),
         run: async (transaction) => {
           const writers = await openWriters(context, transaction, table, statement.clauses);
           const changesRows = statement.clauses.some((clause) => clause.kind !== 'insert');
@@ -275,9 +275,14 @@ function insertValues(table: Table, clause: MergeInsert): Map<string, Expression
   );
 }
 
-export function writeEntities(table: Table, clauses: readonly MergeClause[]): WriteEntity[] {
+/** Locks: rows change in the partitions that the plan reads, and new ones go who knows where. */
+export function writeEntities(table: Table, analysis: SessionAnalysis, clauses: readonly MergeClause[]): WriteEntity[] {
   const kinds = new Set(clauses.map((clause) => (clause.kind === 'insert' ? 'merge-insert' : clause.kind)));
-  return [...kinds].map((kind) => ({ table, kind, dynamicPartitions: table.partitionKeys.length > 0 }));
+  return [...kinds].map((kind) =>
+    kind === 'merge-insert'
+      ? { table, kind, dynamicPartitions: table.partitionKeys.length > 0 }
+      : { table, kind, ...changedPartitions(table, analysis) },
+  );
 }
 
 /** The writers of a clause: an UPDATE has both. */

@@ -186,19 +186,17 @@ export function entities(
   analysis: SessionAnalysis,
   kind: 'update' | 'delete',
 ): { reads: readonly ReadEntity[]; writes: readonly WriteEntity[] } {
-  const own = analysis.reads.find((read) => read.table.database === table.database && read.table.name === table.name);
+  return { reads: analysis.reads, writes: [{ table, kind, ...changedPartitions(table, analysis) }] };
+}
+
+/** Where rows change: in the partitions that the plan reads, or who knows in which. */
+export function changedPartitions(
+  table: Table,
+  { reads }: SessionAnalysis,
+): Pick<WriteEntity, 'partitions' | 'dynamicPartitions'> {
+  const own = reads.find((read) => read.table.database === table.database && read.table.name === table.name);
   const partitions = own?.partitions ?? [];
-  return {
-    reads: analysis.reads,
-    writes: [
-      {
-        table,
-        kind,
-        ...(partitions.length === 0 ? {} : { partitions }),
-        dynamicPartitions: table.partitionKeys.length > 0 && partitions.length === 0,
-      },
-    ],
-  };
+  return partitions.length === 0 ? { dynamicPartitions: table.partitionKeys.length > 0 } : { partitions };
 }
 
 /** UPDATE, DELETE and MERGE want a full ACID table and say what else it is. */

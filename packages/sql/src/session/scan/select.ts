@@ -145,9 +145,17 @@ async function readEntities(context: SessionContext, uses: readonly TableUse[]):
   for (const use of uses) {
     const table = use.handle as Table;
     const key = `${table.database}.${table.name}`;
-    const partitions = table.partitionKeys.length === 0 ? [] : await readPartitions(context, table, use.predicate);
-    const known = entities.get(key)?.partitions ?? [];
-    entities.set(key, { table, partitions: [...new Set([...known, ...partitions])] });
+    if (table.partitionKeys.length === 0) {
+      entities.set(key, { table, partitions: [] });
+      continue;
+    }
+    const { partitions, known } = await readPartitions(context, table, use.predicate);
+    const before = entities.get(key);
+    entities.set(key, {
+      table,
+      partitions: [...new Set([...(before?.partitions ?? []), ...partitions])],
+      known: before?.known ?? new Set(known),
+    });
   }
   return [...entities.values()];
 }

@@ -163,13 +163,13 @@ export async function readPartitions(
   context: SessionContext,
   table: Table,
   predicate: readonly Sarg[],
-): Promise<string[]> {
-  const partitions = await partitionsOf(context, table);
-  return partitions
-    .filter(
-      (partition): partition is Partition => partition !== undefined && partitionMayMatch(table, partition, predicate),
-    )
-    .map((partition) => nameOf(table, partition.values));
+): Promise<{ readonly partitions: string[]; readonly known: string[] }> {
+  const all = (await partitionsOf(context, table)).filter((partition) => partition !== undefined);
+  const nameOfPartition = (partition: Partition) => nameOf(table, partition.values);
+  return {
+    partitions: all.filter((partition) => partitionMayMatch(table, partition, predicate)).map(nameOfPartition),
+    known: all.map(nameOfPartition),
+  };
 }
 
 export function partitionMayMatch(table: Table, partition: Partition, predicate: readonly Sarg[]): boolean {

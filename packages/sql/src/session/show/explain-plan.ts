@@ -82,7 +82,7 @@ export async function explainedPlan(
         operation: 'QUERY',
         queries: [{ analysis, target: `Merge of ${table.database}.${table.name}` }],
         reads: analysis.reads,
-        writes: writeEntities(table, statement.clauses),
+        writes: writeEntities(table, analysis, statement.clauses),
       };
     }
   }

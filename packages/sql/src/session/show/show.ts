@@ -1,3 +1,4 @@
+import { formatPartitionName } from '@skep/core';
 import { CompactionState, type CompactionType } from '@skep/rpc';
 import type { Expression, OrderItem, ShowStatement, ShowWhat, TableName } from '../../parse/ast.js';
 import { functionNames } from '../../query.js';
@@ -17,7 +18,7 @@ import {
 import { qualify, requireDatabase, resolveTable, type SessionContext } from '../context.js';
 import { showMaterializedViews } from '../ddl/materialized-views.js';
 import { MetaError, SemanticError, UnsupportedError } from '../errors.js';
-import { nameOf, partitionValues, requirePartition } from '../partition/partitions.js';
+import { partitionValues } from '../partition/partitions.js';
 import type { StatementResult } from '../result.js';
 import { withLiveStatistics } from '../scan/statistics.js';
 import { textResult } from '../text-result.js';
@@ -164,9 +165,9 @@ async function shownPartition(
   if (name === undefined || partition === undefined) return undefined;
   const table = await resolveTable(context, name);
   const values = partitionValues(table, partition);
-  const whole = table.partitionKeys.flatMap((key) => values.get(key.name) ?? []);
-  if (whole.length === table.partitionKeys.length) return nameOf(table, whole);
-  return nameOf(table, (await requirePartition(context, table, partition)).values);
+  const named = table.partitionKeys.filter((key) => values.get(key.name) !== undefined);
+  // Some of the keys are the name of no partition: there is nothing to show (recorded of Hive 4.0.1).
+  return formatPartitionName(named.map(({ name }) => ({ column: name, value: values.get(name) ?? null })));
 }
 
 const states = new Map(

@@ -1,18 +1,27 @@
 import { findTable, lockSettings, type SessionContext } from '../context.js';
 import { nameOf } from '../partition/partitions.js';
 import { isTransactional, type ReadEntity } from './lock-plan.js';
+import type { PlannedStatement } from './planned-statement.js';
 import type { StatementTransaction } from './statement-transaction.js';
 
 /**
  * With lockless reads nothing holds what a statement was planned with until its snapshot is taken. Whether that is there as it
  * was: what is dropped or renamed from now on stays readable for the transaction, as the Cleaner waits for it. The partitions
  * that are listed here are those that are read.
+ *
+ * An UPDATE locks the partitions that it was planned with: rows of one that came since are in its snapshot, but not under its locks.
  */
 export async function areReadsCurrent(
   context: SessionContext,
   transaction: StatementTransaction,
-  reads: readonly ReadEntity[],
+  { reads, writes }: Pick<PlannedStatement, 'reads' | 'writes'>,
 ): Promise<boolean> {
+  for (const { table, kind, partitions } of writes) {
+    if (partitions !== undefined && (kind === 'update' || kind === 'delete')) {
+      const own = reads.find((read) => read.table.id === table.id);
+      if (own !== undefined && !(await areAllKnown(transaction, own))) return false;
+    }
+  }
   if (!lockSettings(context.conf).locklessReads) return true;
   for (const { table, partitions = [] } of reads) {
     if (!isTransactional(table) || context.temporary.has(table.database, table.name)) continue;
@@ -26,4 +35,9 @@ export async function areReadsCurrent(
     if (now?.id !== table.id || partitions.some((name) => !listed.includes(name))) return false;
   }
   return true;
+}
+
+async function areAllKnown(transaction: StatementTransaction, { table, known }: ReadEntity): Promise<boolean> {
+  if (known === undefined) return true;
+  return (await transaction.partitionsOf(table)).every(({ values }) => known.has(nameOf(table, values)));
 }

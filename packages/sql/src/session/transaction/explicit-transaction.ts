@@ -120,7 +120,7 @@ export class ExplicitTransaction implements OpenTransaction {
         await transaction.takeSnapshot();
       }
       if (waited) await recordAgain(context, transaction, components);
-      if (!(await areReadsCurrent(context, transaction, again.reads))) continue;
+      if (!(await areReadsCurrent(context, transaction, again))) continue;
       if (again.writes.length > 0) this.exclWrite &&= lockSettings(context.conf).xlockWrite;
       return await again.run(transaction);
     }

@@ -5,6 +5,8 @@ export interface ReadEntity {
   readonly table: Table;
   /** k1=v1/k2=v2; absent: the whole table. */
   readonly partitions?: readonly string[];
+  /** All partitions there were when it was planned. */
+  readonly known?: ReadonlySet<string>;
 }
 
 export type WriteKind =

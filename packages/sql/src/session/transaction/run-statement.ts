@@ -56,8 +56,8 @@ export async function runStatement(
         await recordAgain(context, transaction, components);
       }
       await transaction.takeSnapshot();
-      if (!(await areReadsCurrent(context, transaction, planned.reads))) {
-        await transaction.abort('what it reads was dropped or renamed before its snapshot: started over');
+      if (!(await areReadsCurrent(context, transaction, planned))) {
+        await transaction.abort('what it reads came, was dropped or renamed before its snapshot: started over');
         continue;
       }
       if (conf.getBoolean('hive.txn.use.minhistorywriteid')) await transaction.readsOnly(tablesOf(planned));
