@@ -123,6 +123,69 @@ it('hive.exec.orc.base.delta.ratio: buffers of deltas are smaller by it than tho
   expect(sizes).toEqual([262144 / 8, 262144 / 4, 262144, 262144]);
 });
 
+describe('files that a reader opens in spite of', () => {
+  const write = () =>
+    run(
+      session,
+      "insert into t values (1, 'x'), (2, 'y')",
+      "update t set b = 'z' where a = 1",
+      'delete from t where a = 2',
+    );
+  const compact = async (type: string) => {
+    await run(session, `alter table t compact '${type}'`);
+    await home.compactor.runWorkerOnce();
+    await sleep(1100);
+    await home.compactor.runCleanerOnce();
+  };
+  const filesOf = async (folder: string) => await home.services.fs.list(`${await root()}/${folder}`);
+
+  it('hive.txn.write.acid.version.file=false: no folder has one, those of compactions neither', async () => {
+    await start({ 'hive.txn.write.acid.version.file': 'false' });
+    await write();
+    const withVersion = async () => {
+      const found: string[] = [];
+      for (const folder of await folders()) {
+        if ((await filesOf(folder)).some(({ name }) => name === '_orc_acid_version')) found.push(folder);
+      }
+      return found;
+    };
+    for (const type of ['minor', 'major']) {
+      expect(await withVersion(), type).toEqual([]);
+      expect(await rows(session, 'select * from t'), type).toEqual(['1\tz']);
+      await compact(type);
+    }
+    expect(await folders()).toEqual([expect.stringMatching(/^base_/)]);
+    expect(await withVersion()).toEqual([]);
+    expect(await rows(session, 'select * from t')).toEqual(['1\tz']);
+    await run(session, 'set hive.txn.write.acid.version.file=true', "insert into t values (3, 'x')");
+    expect(await withVersion()).toEqual([expect.stringMatching(/^delta_/)]);
+  });
+
+  it('metastore.compactor.enable.stats.compression=false: what minor compactions write is bare', async () => {
+    await start({ 'metastore.compactor.enable.stats.compression': 'false' });
+    await write();
+    const layouts = async () => {
+      const found: string[] = [];
+      for (const folder of (await folders()).sort()) {
+        const path = (await filesOf(folder)).find(({ name }) => name.startsWith('bucket_'))?.path ?? '';
+        const source = await home.services.fs.open(path);
+        const { tail, rowIndexStride } = await openOrc(source);
+        found.push(`${folder.replace(/_.*/, '')} ${tail.compression} ${rowIndexStride}`);
+        await source.close?.();
+      }
+      return [...new Set(found)];
+    };
+    expect(await layouts()).toEqual(['delete zlib 10000', 'delta zlib 10000']);
+    await compact('minor');
+    expect(await states()).toEqual(['t MINOR succeeded']);
+    expect(await layouts()).toEqual(['delete none 0', 'delta none 0']);
+    expect(await rows(session, 'select * from t')).toEqual(['1\tz']);
+    await compact('major');
+    expect(await layouts()).toEqual(['base zlib 10000']);
+    expect(await rows(session, 'select * from t')).toEqual(['1\tz']);
+  });
+});
+
 describe('the threads of a metastore', () => {
   const quick = {
     'hive.compactor.check.interval': '100ms',

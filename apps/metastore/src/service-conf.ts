@@ -70,6 +70,8 @@ export function compactorConf(conf: Configuration): CompactorConf {
     cleanerThreads: conf.getInt('hive.compactor.cleaner.threads.num'),
     initiatorThreads: conf.getInt('hive.compactor.request.queue'),
     maxNumDelta: conf.getInt('hive.compactor.max.num.delta'),
+    minorStatsCompression: conf.getBoolean('metastore.compactor.enable.stats.compression'),
+    writeVersionFile: conf.getBoolean('hive.txn.write.acid.version.file'),
     useMinHistoryWriteId: conf.getBoolean('hive.txn.use.minhistorywriteid'),
   };
 }

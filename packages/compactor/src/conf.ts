@@ -31,6 +31,10 @@ export interface CompactorConf {
   readonly initiatorThreads: number;
   /** max.num.delta: more delta folders than this are merged in parts first. */
   readonly maxNumDelta: number;
+  /** metastore.compactor.enable.stats.compression: off, what minor compactions write has no indexes and is not compressed. */
+  readonly minorStatsCompression: boolean;
+  /** hive.txn.write.acid.version.file: new folders get `_orc_acid_version`. */
+  readonly writeVersionFile: boolean;
   /** hive.txn.use.minhistorywriteid: a table's files wait for those transactions only that may read it. */
   readonly useMinHistoryWriteId: boolean;
 }
@@ -57,5 +61,7 @@ export const DEFAULT_COMPACTOR_CONF: CompactorConf = {
   cleanerThreads: 1,
   initiatorThreads: 1,
   maxNumDelta: 500,
+  minorStatsCompression: true,
+  writeVersionFile: true,
   useMinHistoryWriteId: false,
 };

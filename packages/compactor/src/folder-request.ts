@@ -14,9 +14,12 @@ export interface RunningJob {
   readonly runAs: string;
 }
 
+/** Of minor compactions with metastore.compactor.enable.stats.compression=false (OrcOutputFormat.getRawRecordWriter). */
+const BARE = { 'orc.compress': 'NONE', 'orc.row.index.stride': '0' };
+
 /** What the file-format layer is asked for. Pure. */
 export function folderRequest(
-  { maxNumDelta }: CompactorConf,
+  { maxNumDelta, minorStatsCompression, writeVersionFile }: CompactorConf,
   { job, resource, validTxns, writeIds, txnId, runAs }: RunningJob,
 ): CompactFolderRequest {
   const { table, location, insertOnly } = resource;
@@ -36,13 +39,17 @@ export function folderRequest(
     columns: table.sd?.columns ?? [],
     insertOnly,
     isOrc: isOrc(resource),
-    orcProperties: orcProperties(parameters, job.properties),
+    orcProperties: {
+      ...orcProperties(parameters, job.properties),
+      ...(job.type === CompactionType.COMPACTION_TYPE_MINOR && !insertOnly && !minorStatsCompression ? BARE : {}),
+    },
     maxDeltas: mostDeltas(parameters, job.properties, maxNumDelta),
     // The Initiator's becomes one; who asked for a minor one is told.
     majorInstead: !isByHand(job),
     numberOfBuckets: isRebalance ? job.numberOfBuckets : undefined,
     orderBy: isRebalance ? parseOrderBy(job.orderBy, table) : [],
     resume: false,
+    omitVersionFile: !writeVersionFile,
   };
 }
 

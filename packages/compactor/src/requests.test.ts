@@ -200,14 +200,14 @@ describe('a rebalance', () => {
     });
   });
 
-  it('is refused with the reason where it cannot be', async () => {
+  it('is refused, or of an insert-only table fails, with the reason where it cannot be', async () => {
     await start({}, { parameters: { transactional_properties: 'insert_only' } });
     await w.insert([[1, 'x']]);
     await ask({ type: REBALANCE });
     await w.worker();
     expect(await last()).toEqual({
-      state: CompactionState.COMPACTION_STATE_REFUSED,
-      errorMessage: 'Rebalance compaction is supported only on full ACID tables.',
+      state: CompactionState.COMPACTION_STATE_FAILED,
+      errorMessage: 'REBALANCE compaction is not supported on insert only tables.',
     });
     await w.createTable('u');
     await ask({ type: REBALANCE, table: 'u', orderBy: 'nope' });

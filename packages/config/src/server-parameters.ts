@@ -35,6 +35,7 @@ export const SERVER_PARAMETERS: ReadonlySet<string> = new Set([
   'hive.compactor.cleaner.retention.time.seconds',
   'hive.compactor.clean.aborts.using.cleaner',
   'hive.compactor.compact.insert.only',
+  'metastore.compactor.enable.stats.compression',
   'hive.compactor.run.as.user',
   'hive.compactor.history.retention.succeeded',
   'hive.compactor.history.retention.failed',

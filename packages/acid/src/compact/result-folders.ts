@@ -4,7 +4,6 @@ import type { EventFile } from '../read/scan-types.js';
 import { EventFileWriter } from '../write/event-file-writer.js';
 import type { FileRole } from '../write/orc-options.js';
 import { StatementFolder } from '../write/statement-folder.js';
-import { writeAcidVersionFile } from '../write/table-dir.js';
 import type { CompactionInput, CompactionResult } from './compaction-input.js';
 
 /** Rows that are put together before they are written. */
@@ -27,8 +26,8 @@ export async function newFile(
 }
 
 /** A folder beside those that are compacted. */
-export function newFolder({ fs, state }: CompactionInput, name: string): StatementFolder {
-  return new StatementFolder(fs, joinPath(state.dir, name), true);
+export function newFolder({ fs, state, orc }: CompactionInput, name: string): StatementFolder {
+  return new StatementFolder(fs, joinPath(state.dir, name), orc?.versionFile !== false);
 }
 
 /**
@@ -36,7 +35,7 @@ export function newFolder({ fs, state }: CompactionInput, name: string): Stateme
  * is made all the same, to stand for the write ids it replaces (CompactorOutputCommitter).
  */
 export async function writeFolders(
-  { fs }: CompactionInput,
+  { fs }: Pick<CompactionInput, 'fs'>,
   folders: readonly StatementFolder[],
   write: () => Promise<Pick<CompactionResult, 'rows' | 'deleteEvents' | 'stripesTaken'>>,
 ): Promise<CompactionResult> {
@@ -46,7 +45,7 @@ export async function writeFolders(
     for (const folder of used) await folder.finish();
     if (used.length === 0) {
       await fs.mkdirs(folders[0].path);
-      await writeAcidVersionFile(fs, folders[0].path);
+      await folders[0].finish();
     }
     return {
       ...counts,

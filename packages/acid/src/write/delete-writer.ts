@@ -23,7 +23,7 @@ export class DeleteWriter {
   private isDone = false;
 
   constructor(readonly target: WriteTarget) {
-    const { fs, location, writeId, statementId } = target;
+    const { fs, location, writeId, statementId, orc } = target;
     const name = formatAcidDirectoryName({
       kind: 'deleteDelta',
       minWriteId: writeId,
@@ -31,7 +31,7 @@ export class DeleteWriter {
       statementId,
       visibilityTxnId: 0n,
     });
-    this.folder = new StatementFolder(fs, joinPath(location, name), true);
+    this.folder = new StatementFolder(fs, joinPath(location, name), orc?.versionFile !== false);
   }
 
   /** The rows' own ROW__IDs, of this folder (ROW__IDs are unique within a partition only, bug-reports B05). */

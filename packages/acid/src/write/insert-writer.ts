@@ -28,7 +28,7 @@ export class InsertWriter {
   private isDone = false;
 
   constructor(readonly target: InsertTarget) {
-    const { fs, location, writeId, statementId, overwrite, insertOnly, copyInBase } = target;
+    const { fs, location, writeId, statementId, overwrite, insertOnly, copyInBase, orc } = target;
     const name =
       overwrite || copyInBase !== undefined
         ? formatAcidDirectoryName({ kind: 'base', writeId, visibilityTxnId: 0n })
@@ -39,7 +39,7 @@ export class InsertWriter {
             statementId,
             visibilityTxnId: 0n,
           });
-    this.folder = new StatementFolder(fs, joinPath(location, name), !insertOnly);
+    this.folder = new StatementFolder(fs, joinPath(location, name), !insertOnly && orc?.versionFile !== false);
   }
 
   /** `root` has the schema's columns. */

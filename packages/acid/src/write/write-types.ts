@@ -22,6 +22,8 @@ export interface OrcFileOptions {
   readonly writerTimezone?: string;
   /** hive.exec.orc.base.delta.ratio: by how much stripes and buffers of deltas are smaller; default 8. */
   readonly baseDeltaRatio?: number;
+  /** hive.txn.write.acid.version.file: whether folders get `_orc_acid_version`; default true. Files tell their version, too. */
+  readonly versionFile?: boolean;
   /** Table properties `orc.*`; the fields above come first. */
   readonly tableProperties?: Readonly<Record<string, string>>;
 }

@@ -92,7 +92,7 @@ async function minorOf({ majorInstead }: CompactFolderRequest, input: Input): Pr
 }
 
 function inputOf(fs: FileSystem, { request, state, writeIds, signal }: FolderTask) {
-  const { columns, txnId, insertOnly, isOrc, orcProperties } = request;
+  const { columns, txnId, insertOnly, isOrc, orcProperties, omitVersionFile } = request;
   return {
     fs,
     state,
@@ -101,7 +101,7 @@ function inputOf(fs: FileSystem, { request, state, writeIds, signal }: FolderTas
     visibilityTxnId: txnId,
     insertOnly,
     fileFormat: isOrc ? 'orc' : 'other',
-    orc: { tableProperties: orcProperties },
+    orc: { tableProperties: orcProperties, versionFile: !omitVersionFile },
     signal,
   } as const;
 }

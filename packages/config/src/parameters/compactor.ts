@@ -267,8 +267,7 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     type: 'boolean',
     default: 'false',
     doc: 'Joins ORC files without decoding them where no rows are deleted.',
-    effect: 'fixed',
-    why: 'rows are always decoded and checked',
+    effect: 'accepted',
   },
   {
     name: 'hive.transactional.concatenate.noblock',
@@ -330,8 +329,7 @@ export const COMPACTOR_PARAMETERS: readonly Parameter[] = [
     type: 'boolean',
     default: 'true',
     doc: 'A minor compaction compresses its files and writes their indexes.',
-    effect: 'fixed',
-    why: 'what a minor compaction writes has its indexes and the compression of the table',
+    effect: 'yes',
   },
   ...(['succeeded', 'failed', 'refused'] as const).map(
     (kind): Parameter => ({

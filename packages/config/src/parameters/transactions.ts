@@ -265,9 +265,8 @@ export const TRANSACTION_PARAMETERS: readonly Parameter[] = [
     name: 'hive.txn.write.acid.version.file',
     type: 'boolean',
     default: 'true',
-    doc: 'Writes _orc_acid_version into every base and delta folder.',
-    effect: 'fixed',
-    why: 'Hive 3 and later expect the file',
+    doc: 'Writes _orc_acid_version into every base and delta folder. Without it readers ask the files themselves, one by one.',
+    effect: 'yes',
   },
   {
     name: 'hive.txn.filter.delete.events',

@@ -205,7 +205,8 @@ export class TableWriter {
     const compress = 'hive.exec.orc.default.compress';
     const asked = this.context.conf.isSet(compress) ? this.context.conf.get(compress) : undefined;
     const tableProperties = asked === undefined ? table.parameters : { 'orc.compress': asked, ...table.parameters };
-    const orc = { tableProperties, baseDeltaRatio };
+    const versionFile = this.context.conf.getBoolean('hive.txn.write.acid.version.file');
+    const orc = { tableProperties, baseDeltaRatio, versionFile };
     const overwrite = kind === 'overwrite';
     if (this.writeId === undefined) {
       const staging = stagingFolder(location, this.transaction.txnId, statementId);

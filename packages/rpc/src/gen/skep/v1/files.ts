@@ -86,6 +86,8 @@ export interface CompactFolderRequest {
    * NO_SUCH_COMPACTION where that was stopped, or is not known (to another service, to one that was started again).
    */
   resume: boolean;
+  /** The new folders get no `_orc_acid_version` (hive.txn.write.acid.version.file=false). */
+  omitVersionFile: boolean;
 }
 
 export interface CompactFolderRequest_OrcPropertiesEntry {
@@ -430,6 +432,7 @@ function createBaseCompactFolderRequest(): CompactFolderRequest {
     numberOfBuckets: undefined,
     orderBy: [],
     resume: false,
+    omitVersionFile: false,
   };
 }
 
@@ -497,6 +500,9 @@ export const CompactFolderRequest: MessageFns<CompactFolderRequest> = {
     }
     if (message.resume !== false) {
       writer.uint32(152).bool(message.resume);
+    }
+    if (message.omitVersionFile !== false) {
+      writer.uint32(160).bool(message.omitVersionFile);
     }
     return writer;
   },
@@ -669,6 +675,14 @@ export const CompactFolderRequest: MessageFns<CompactFolderRequest> = {
             message.resume = reader.bool();
             continue;
           }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.omitVersionFile = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -770,6 +784,11 @@ export const CompactFolderRequest: MessageFns<CompactFolderRequest> = {
         ? object.order_by.map((e: any) => SortKey.fromJSON(e))
         : [],
       resume: isSet(object.resume) ? globalThis.Boolean(object.resume) : false,
+      omitVersionFile: isSet(object.omitVersionFile)
+        ? globalThis.Boolean(object.omitVersionFile)
+        : isSet(object.omit_version_file)
+        ? globalThis.Boolean(object.omit_version_file)
+        : false,
     };
   },
 
@@ -838,6 +857,9 @@ export const CompactFolderRequest: MessageFns<CompactFolderRequest> = {
     if (message.resume !== false) {
       obj.resume = message.resume;
     }
+    if (message.omitVersionFile !== false) {
+      obj.omitVersionFile = message.omitVersionFile;
+    }
     return obj;
   },
 
@@ -875,6 +897,7 @@ export const CompactFolderRequest: MessageFns<CompactFolderRequest> = {
     message.numberOfBuckets = object.numberOfBuckets ?? undefined;
     message.orderBy = object.orderBy?.map((e) => SortKey.fromPartial(e)) || [];
     message.resume = object.resume ?? false;
+    message.omitVersionFile = object.omitVersionFile ?? false;
     return message;
   },
 };
