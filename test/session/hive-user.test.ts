@@ -1,6 +1,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TxnType } from '@skep/rpc';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Home } from '../../apps/cli/src/home.js';
 import { freshHome, rows, run } from './harness.js';
@@ -88,6 +90,35 @@ describe('statements beside the usual', () => {
     await expect(run(session, 'drop table mv')).rejects.toMatchObject({ hiveCode: 10174 });
     await run(session, 'drop materialized view mv');
     expect(await rows(session, 'show materialized views')).toEqual([]);
+    await session.close();
+  });
+
+  it('one transaction at a time, of a type of its own, rebuilds a materialized view', async () => {
+    const session = home.newSession();
+    await run(session, `create table src1 (a int) ${acid}`, 'insert into src1 values (1)');
+    await run(session, "create materialized view mv1 tblproperties ('transactional'='true') as select a from src1");
+    const { txns, identity } = home.services;
+    const { txnIds } = await txns.openTxns({ count: 1, ...identity, type: TxnType.TXN_TYPE_MATER_VIEW_REBUILD });
+    const lock = { database: 'default', table: 'mv1', txnId: txnIds[0] };
+    expect((await txns.lockMaterializationRebuild(lock)).acquired).toBe(true);
+    await run(session, 'insert into src1 values (2)');
+    await expect(run(session, 'alter materialized view mv1 rebuild')).rejects.toMatchObject({
+      hiveCode: 40000,
+      message: `Another process is rebuilding the materialized view default.mv1: txnid:${txnIds[0]}`,
+    });
+    expect(await rows(session, 'select * from mv1')).toEqual(['1']);
+    // Its locks are told without the rebuild's.
+    expect(await rows(session, 'explain locks alter materialized view mv1 rebuild')).not.toEqual([]);
+    await txns.abortTxns({ txnIds, reasonCode: 50005 });
+    await run(session, 'alter materialized view mv1 rebuild');
+    expect(await rows(session, 'select * from mv1 order by a')).toEqual(['1', '2']);
+    const db = new Database(join(home.path, 'metastore.db'), { readonly: true });
+    const types = db
+      .prepare('SELECT TXN_TYPE AS type FROM TXNS WHERE TXN_ID > ? AND TXN_TYPE <> 0')
+      .all(Number(txnIds[0]));
+    expect(types).toContainEqual({ type: 4 });
+    expect(db.prepare('SELECT COUNT(*) AS n FROM MATERIALIZATION_REBUILD_LOCKS').get()).toEqual({ n: 0 });
+    db.close();
     await session.close();
   });
 

@@ -51,6 +51,12 @@ describe('a transaction', () => {
     await run(other, 'rollback');
     expect(await why('txn', holder)).toBe(`txnid:${holder} is committed.`);
     expect(await why('txn', waiter)).toMatch(/was aborted: rollback/);
+    await run(session, 'start transaction', 'update t set b = 4');
+    const last = session.openTransaction?.txnId ?? 0n;
+    await expect(run(other, 'update t set b = 5')).rejects.toThrow(/timed out/);
+    // There is room for little: who was in the way is in it.
+    expect(await why('txn', last + 1n)).toMatch(new RegExp(`rollback at .*held by lockid:\\d+\\.1 of txnid:${last} `));
+    await run(session, 'rollback');
     expect(await why('lock', lock?.lockId)).toContain('is not there');
   });
 

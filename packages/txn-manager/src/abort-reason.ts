@@ -36,5 +36,6 @@ export function abortText(code: number, details: string, nowMs: bigint): string 
   const label = ABORT_REASONS.get(code) ?? 'none';
   if (details === '') return label;
   const time = new Date(Number(nowMs)).toISOString().replace(/\.\d+Z$/, 'Z');
-  return `${label} at ${time}: ${details}`.slice(0, MAX_TEXT);
+  const text = `${label} at ${time}: ${details}`;
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
 }

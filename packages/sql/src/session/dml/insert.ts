@@ -1,6 +1,6 @@
 import type { StructVector } from '@skep/orc';
 import type { Constraint } from '@skep/rpc';
-import { DataOperation, type Partition, type Table } from '@skep/rpc';
+import { DataOperation, type Partition, type Table, TxnType } from '@skep/rpc';
 import type {
   InsertDirectory,
   InsertStatement,
@@ -15,7 +15,8 @@ import { SemanticError } from '../errors.js';
 import { nameOf } from '../partition/partitions.js';
 import type { StatementResult } from '../result.js';
 import { analyzeInSession, queryRows, type SessionAnalysis } from '../scan/select.js';
-import type { ReadEntity, WriteEntity, WriteKind } from '../transaction/lock-plan.js';
+import { isTransactional, type ReadEntity, type WriteEntity, type WriteKind } from '../transaction/lock-plan.js';
+import { lockRebuild } from '../transaction/rebuild-lock.js';
 import { runStatement } from '../transaction/run-statement.js';
 import type { StatementTransaction } from '../transaction/statement-transaction.js';
 import { directoryShape } from './insert-directory.js';
@@ -126,6 +127,9 @@ async function runInserts(
           continue;
         }
         const leg = await prepareInsert(context, target, query, text, rebuild);
+        if (rebuild && context.onlyLocks === undefined && isTransactional(leg.shape.table)) {
+          await lockRebuild(context.services, transaction, leg.shape.table);
+        }
         const output = `${leg.shape.table.name}${partitionName(leg.shape) === undefined ? '' : `@${partitionName(leg.shape)}`}`;
         if (seen.has(output)) {
           // Hive has allocated the table's write id by now, and a failed statement does not give it back.
@@ -147,7 +151,7 @@ async function runInserts(
         },
       };
     },
-    { signal },
+    { signal, ...(rebuild ? { type: TxnType.TXN_TYPE_MATER_VIEW_REBUILD } : {}) },
   );
 }
 

@@ -5,6 +5,7 @@ import { type Publication, publish } from '../../formats/index.js';
 import { distrustStatistics } from '../distrust-statistics.js';
 import type { Services } from '../services.js';
 import { allLocks } from './all-locks.js';
+import { LockNotAcquiredError, lockRefused, lockTimedOut } from './lock-not-acquired.js';
 import { type Action, runBackwards } from './run-backwards.js';
 import { reportWritten, type WrittenPartitions } from './written-partitions.js';
 
@@ -19,9 +20,6 @@ export interface LockWait {
   /** A wait that was too long tells of all locks. */
   readonly showsLocks?: boolean;
 }
-
-/** A lock was not to be had: Hive's 10307 (waited too long) or 10104 (refused at once). */
-export class LockNotAcquiredError extends SkepError {}
 
 /** Statement ids have 12 bits in ROW__IDs. */
 export class TooManyStatementsError extends SkepError {
@@ -71,6 +69,8 @@ export class StatementTransaction {
   private firstOfStatement = 0;
   /** Folders in which this transaction has put a base, insert-only ones: what it adds there later goes into the base. */
   private readonly bases = new Set<string>();
+  /** What else is sent with each heartbeat. */
+  readonly heartbeats: (() => Promise<unknown>)[] = [];
   /** Hive's ValidReadTxnList as text, once the snapshot is taken. */
   validTxns = '';
 
@@ -132,19 +132,9 @@ export class StatementTransaction {
     const waitedMs = this.services.clock.now() - startedMs;
     if (answer.state === LockState.LOCK_STATE_WAITING) {
       const locks = wait.showsLocks === true ? `; all locks: ${await allLocks(this.services.locks)}` : '';
-      throw new LockNotAcquiredError(
-        'LOCK_ACQUIRE_TIMEDOUT',
-        'unavailable',
-        `Lock acquisition for txnid:${this.txnId} timed out after ${waitedMs}ms. ${answer.errorMessage}`.trim() + locks,
-        { hiveCode: 10307, sqlState: '42000' },
-      );
+      throw lockTimedOut(this.txnId, waitedMs, answer.errorMessage, locks);
     }
-    throw new LockNotAcquiredError(
-      'LOCK_CANNOT_BE_ACQUIRED',
-      'conflict',
-      `Locks on the underlying objects cannot be acquired, retry after some time. ${answer.errorMessage}`.trim(),
-      { hiveCode: 10104, sqlState: '42000' },
-    );
+    throw lockRefused(answer.errorMessage);
   }
 
   /** The snapshot of transactions this statement reads by; taken once. */
@@ -355,7 +345,9 @@ export class StatementTransaction {
     try {
       await this.takeBack();
     } finally {
-      const abortedBy = because instanceof Error ? because.message.split('\n', 1)[0] : because;
+      const message =
+        because instanceof LockNotAcquiredError ? because.brief : because instanceof Error && because.message;
+      const abortedBy = message === false ? because : message.split('\n', 1)[0];
       await this.services.txns.abortTxns({
         txnIds: [this.txnId],
         reasonCode: rollbackReason,
@@ -367,9 +359,10 @@ export class StatementTransaction {
   private startHeartbeat(): void {
     const controller = new AbortController();
     this.heartbeat = controller;
-    void beat(this.services.clock, this.heartbeatMs, controller.signal, () =>
-      this.services.txns.heartbeatTxns({ txnIds: [this.txnId] }),
-    );
+    void beat(this.services.clock, this.heartbeatMs, controller.signal, async () => {
+      await this.services.txns.heartbeatTxns({ txnIds: [this.txnId] });
+      for (const also of this.heartbeats) await also();
+    });
   }
 
   private stopHeartbeat(): void {
