@@ -5,7 +5,7 @@ import { compactStatement } from '../compaction/compact-statement.js';
 import { lockSettings, resolveTable, type SessionContext, toRecord } from '../context.js';
 import { alterRefused, MetaError, SemanticError, UnsupportedError } from '../errors.js';
 import { resolveFormat } from '../file-format.js';
-import { requirePartition } from '../partition/partitions.js';
+import { nameOf, requirePartition } from '../partition/partitions.js';
 import type { StatementResult } from '../result.js';
 import { done } from '../text-result.js';
 import { databaseLock, isFullAcid, isInsertOnly, isTransactional, type WriteKind } from '../transaction/lock-plan.js';
@@ -80,20 +80,27 @@ async function changeTable(
       refuseBesideReaders(context, before, action);
       const partition =
         statement.partition === undefined ? undefined : await requirePartition(context, before, statement.partition);
+      if (action.kind === 'into-buckets' && (before.sd?.bucketColumns.length ?? 0) === 0) {
+        throw new SemanticError(10145, 'Table is not bucketized.', { position: statement.table.position });
+      }
+      const partitions = partition === undefined ? {} : { partitions: [nameOf(before, partition.values)] };
       return {
         reads: [],
-        writes: [{ table: before, kind: lockKind(action, before) }],
+        writes: [{ table: before, kind: lockKind(action, before), ...partitions }],
         otherLocks: action.kind === 'rename' ? [databaseLock(before.database, LockType.LOCK_TYPE_SHARED_READ)] : [],
         run: async (transaction) => {
+          const takeWriteId = async () => {
+            if (!needsWriteId(action) || !isTransactional(before)) return;
+            await transaction.writeIdOf(before.database, before.name);
+          };
           if (partition !== undefined) {
             await changePartition(context, before, partition, action);
+            await takeWriteId();
             return done;
           }
           const after = await changed(context, before, action, text);
           if (!context.temporary.has(before.database, before.name)) validateManaged(context.conf, after);
-          if (needsWriteId(action) && isTransactional(before)) {
-            await transaction.writeIdOf(before.database, before.name);
-          }
+          await takeWriteId();
           if (isInsertOnly(after) && !isTransactional(before)) {
             await convertToInsertOnly(context, transaction, before);
             transaction.onCommit(() => apply(context, before, after));
@@ -131,6 +138,7 @@ const LOCATION_CHANGES: Readonly<Record<string, string>> = {
 
 function lockKind(action: AlterTableAction, before: Table): WriteKind {
   if (action.kind === 'set-serde-properties' || action.kind === 'update-statistics') return 'alter-properties';
+  if (action.kind === 'drop-constraint') return 'drop-constraint';
   if (action.kind !== 'set-properties') return 'alter';
   const becomes = action.properties.some(
     (p) => p.key.toLowerCase() === 'transactional' && p.value.toLowerCase() === 'true',

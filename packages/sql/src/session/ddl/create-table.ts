@@ -41,7 +41,11 @@ export async function createTable(
       return {
         reads: [],
         writes: [],
-        otherLocks: [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)],
+        // IF NOT EXISTS beside one that does has nothing to do.
+        otherLocks:
+          existing !== undefined && statement.ifNotExists
+            ? []
+            : [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)],
         run: async ({ txnId }) => {
           if (existing !== undefined && hides(context, statement, existing)) {
             if (statement.ifNotExists) return { messages: [] };

@@ -26,6 +26,7 @@ export async function createTableAsSelect(
 ): Promise<StatementResult> {
   const { query } = statement;
   if (query === undefined) throw new SemanticError(10000, 'CREATE TABLE AS SELECT without a query');
+  refuseFixedPlaces(statement);
   const { database, table: name } = qualify(context, statement.table);
   return await runStatement(
     context,
@@ -129,6 +130,16 @@ async function deleteEmptyFolders(fs: FileSystem, path: string): Promise<void> {
   if ((await fs.stat(path)) === undefined) return;
   for (const entry of await fs.list(path)) if (entry.isDirectory) await deleteEmptyFolders(fs, entry.path);
   if ((await fs.list(path)).length === 0) await fs.delete(path);
+}
+
+/** Partition columns with types, and buckets, are not for the rows of a query (SemanticAnalyzer.analyzeCreateTable). */
+function refuseFixedPlaces({ clusteredBy, partitionedBy }: CreateTableStatement): void {
+  const typed = partitionedBy.find(({ type }) => type !== undefined);
+  const place = clusteredBy?.columns[0] ?? typed;
+  if (place === undefined) return;
+  throw new SemanticError(10068, 'CREATE-TABLE-AS-SELECT does not support partitioning in the target table', {
+    position: place.position,
+  });
 }
 
 function refuseVoid(columns: readonly FieldSchema[]): void {

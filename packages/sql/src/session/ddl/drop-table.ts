@@ -1,4 +1,4 @@
-import { LockType } from '@skep/rpc';
+import { type LockComponent, LockType } from '@skep/rpc';
 import type {
   DropMaterializedViewStatement,
   DropTableStatement,
@@ -38,6 +38,7 @@ export async function dropTable(
   const { database, table: name } = qualify(context, target);
   const existing = await findTable(context, database, name);
   if (existing === undefined) {
+    if (context.onlyLocks !== undefined) return context.onlyLocks(databaseLocks(statement, database));
     if (statement.ifExists || context.conf.getBoolean('hive.exec.drop.ignorenonexistent')) return done;
     throw tableNotFound(`${database}.${name}`, target.position);
   }
@@ -57,7 +58,7 @@ export async function dropTable(
       return {
         reads: [],
         writes: table === undefined ? [] : [{ table, kind: 'drop' }],
-        otherLocks: [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)],
+        otherLocks: databaseLocks(statement, database),
         run: async (transaction) => {
           if (table === undefined) return done;
           const { catalog, txns, compactions, fs } = context.services;
@@ -96,3 +97,7 @@ export async function dropTable(
     { signal, ...softDeleteIf(hasSoftDeletes(settings) && statement.kind !== 'drop-view') },
   );
 }
+
+/** A view has no files that could be in a database's way. */
+const databaseLocks = ({ kind }: { readonly kind: string }, database: string): LockComponent[] =>
+  kind === 'drop-view' ? [] : [databaseLock(database, LockType.LOCK_TYPE_SHARED_READ)];

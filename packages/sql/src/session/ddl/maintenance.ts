@@ -5,7 +5,7 @@ import { joinPath } from '@skep/storage';
 import type { AnalyzeStatement, MsckStatement } from '../../parse/ast.js';
 import { resolveTable, type SessionContext } from '../context.js';
 import { SemanticError } from '../errors.js';
-import { nameOf, newPartition } from '../partition/partitions.js';
+import { matchingPartitions, nameOf, newPartition, partitionValues } from '../partition/partitions.js';
 import type { StatementResult } from '../result.js';
 import { done, textResult } from '../text-result.js';
 import { isTransactional } from '../transaction/lock-plan.js';
@@ -26,8 +26,12 @@ export async function analyzeTable(
     async () => {
       const table = await resolveTable(context, statement.table);
       if (table.tableType === 'VIRTUAL_VIEW') throw new SemanticError(10091, 'ANALYZE is not supported for views');
+      const partitions =
+        statement.partition === undefined
+          ? []
+          : await matchingPartitions(context, table, partitionValues(table, statement.partition));
       return {
-        reads: [{ table }],
+        reads: [{ table, partitions: partitions.map(({ values }) => nameOf(table, values)) }],
         writes: [],
         run: async (transaction) => {
           if (isTransactional(table)) await transaction.writeIdOf(table.database, table.name);

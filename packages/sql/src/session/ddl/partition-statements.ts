@@ -100,7 +100,7 @@ export async function dropPartitions(
       }
       return {
         reads: [],
-        writes: [{ table, kind: 'drop-partition', partitions: [...doomed.keys()] }],
+        writes: doomed.size === 0 ? [] : [{ table, kind: 'drop-partition', partitions: [...doomed.keys()] }],
         run: async (transaction) => {
           const isSoft = dropsByBase(table, settings);
           const writeId = isTransactional(table) ? await transaction.writeIdOf(table.database, table.name) : 0n;

@@ -151,7 +151,9 @@ export async function alterView(
       return {
         reads: analysis?.reads ?? [],
         writes: [],
-        otherLocks: [databaseLock(before.database, LockType.LOCK_TYPE_SHARED_READ)],
+        otherLocks: /^(un)?set-properties$/.test(action.kind)
+          ? []
+          : [databaseLock(before.database, LockType.LOCK_TYPE_SHARED_READ)],
         run: async () => {
           switch (action.kind) {
             case 'set-properties':

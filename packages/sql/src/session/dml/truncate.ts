@@ -67,7 +67,7 @@ async function empty(
             table,
             // As a TRUNCATE it is nothing that another's update could be in conflict with; in a transaction it is a DELETE.
             kind: context.transaction === undefined ? 'truncate' : isFullAcid(table) ? 'delete' : 'insert-overwrite',
-            ...(statement.partition === undefined
+            ...(partitions.length === 0
               ? {}
               : { partitions: partitions.map((partition) => nameOf(table, partition.values)) }),
           },

@@ -41,7 +41,7 @@ const LOCKING: ReadonlySet<Statement['kind']> = new Set([
 
 /** ALTER TABLE … COMPACT and CONCATENATE only leave a request: their locks are the Worker's. */
 const locksNothing = (statement: Statement): boolean =>
-  statement.kind === 'alter-table' && ['compact', 'concatenate'].includes(statement.action.kind);
+  statement.kind === 'alter-table' && ['compact', 'concatenate', 'touch'].includes(statement.action.kind);
 
 /**
  * EXPLAIN: Hive's sections (stages and their plans), with what this engine does in them: the folders, files and delete
@@ -66,6 +66,8 @@ export async function explain(
       const result = locksNothing(explained) ? undefined : await run({ ...context, transaction: undefined, onlyLocks });
       return result?.batches === undefined ? answer(linesOfLocks([])) : result;
     }
+    // All others ask for none. (Hive's DESCRIBE and SHOW lock what they show.)
+    if (has('locks') && explained.kind !== 'unsupported') return answer(linesOfLocks([]));
     const form = ['analyze', 'dependency', 'locks', 'authorization'].find(has);
     if (form !== undefined) {
       throw new UnsupportedError(`EXPLAIN ${form.toUpperCase()} of other statements than queries and DML`);

@@ -123,6 +123,7 @@ const statements: readonly (readonly [WriteKind, Table, Partial<LockSettings> | 
   ['alter', acid, X, 'EXCLUSIVE NO_TXN'],
   ['alter', acid, lockless, 'EXCL_WRITE NO_TXN'],
   ['alter', plain, lockless, 'EXCLUSIVE NO_TXN'],
+  ['drop-constraint', acid, X, 'EXCL_WRITE NO_TXN'],
   ['alter-properties', acid, X, 'SHARED_READ NO_TXN'],
   ['make-transactional', plain, X, 'EXCLUSIVE NO_TXN'],
 ];

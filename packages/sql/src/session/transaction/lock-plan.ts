@@ -24,6 +24,7 @@ export type WriteKind =
   | 'add-partition-if-not-exists'
   | 'msck'
   | 'alter'
+  | 'drop-constraint'
   | 'alter-properties'
   | 'make-transactional';
 
@@ -214,6 +215,8 @@ function writeLock(write: WriteEntity, settings: LockSettings): { type: LockType
       return { type: LockType.LOCK_TYPE_SHARED_READ, operation: noTxn };
     case 'alter':
       return { type: settings.locklessReads && acid ? exclWrite : exclusive, operation: noTxn };
+    case 'drop-constraint':
+      return { type: exclWrite, operation: noTxn };
     case 'drop':
       return { type: isSoftDelete(write.table, settings) ? exclWrite : exclusive, operation: noTxn };
     case 'drop-partition':
