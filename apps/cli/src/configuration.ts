@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os';
+import { homedir, tmpdir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { Configuration, readSiteFile } from '@skep/config';
 import { type FileSystem, readFile } from '@skep/storage';
@@ -12,6 +12,13 @@ export const homePath = (env: Environment): string => resolve(env.SKEP_HOME ?? '
 
 /** Who runs the statements. */
 export const userName = (env: Environment): string => env.SKEP_USER ?? userInfo().username;
+
+/** What Java's system properties mean in a site file. */
+export const systemProperties = (env: Environment): Record<string, string> => ({
+  'user.name': userName(env),
+  'user.home': homedir(),
+  'java.io.tmpdir': tmpdir(),
+});
 
 /** hive-site.xml in the home, SKEP_CONF_… of the environment, then --hiveconf. */
 export async function loadConfiguration(
@@ -29,7 +36,7 @@ export async function loadConfiguration(
   const found = await fs.stat(sitePath);
   const site =
     found === undefined ? [] : readSiteFile(new TextDecoder().decode(await readFile(fs, sitePath)), sitePath);
-  const { conf, notes } = Configuration.load({ site, env });
+  const { conf, notes } = Configuration.load({ site, env, system: systemProperties(env) });
   for (const [name, value] of Object.entries(hiveconf)) notes.push(...conf.set(name, value));
   if (notice !== undefined) for (const note of notes) notice(note);
   return conf;

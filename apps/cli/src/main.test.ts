@@ -104,6 +104,21 @@ describe('skep', () => {
     expect(texts.err).toContain(`(${file}:3)`);
   });
 
+  it.each([
+    [
+      ['--services', 'locks', '--workers', '2', '--cleaner', 'on'],
+      /--cleaner, --workers: for the process that serves compaction/,
+    ],
+    [['--warehouse', 'hdfs://nn/warehouse'], /warehouse hdfs:\/\/nn\/warehouse: only local folders are supported/],
+    [['--hiveconf', 'hive.txn.timeout=0'], /hive\.txn\.timeout expects TIME type value .* of more than 0/],
+    [['--config', '/no/such/hive-site.xml'], /--config: cannot read \/no\/such\/hive-site\.xml/],
+  ])('metastore %j is refused before anything begins', async (flags, expected) => {
+    const fake = fakeIo();
+    const db = `sqlite:${mkdtempSync(join(tmpdir(), 'skep-test-'))}/m.db`;
+    expect(await main(['metastore', '--db', db, '--listen', '127.0.0.1:0', ...flags], fake.io)).toBe(1);
+    expect(fake.texts.err).toMatch(expected);
+  });
+
   it('hands on database, parameters, variables and the warehouse', async () => {
     const { io, seen, opened } = fakeIo();
     const args = ['--hiveconf', 'a.b=c=d', '--hivevar', 'x=1', '-d', 'y=2', '--warehouse', '/w', '--database', 'db'];

@@ -1,5 +1,6 @@
+import { familyParameter } from './families.js';
 import type { Parameter } from './parameter.js';
-import { COMPACTOR_PARAMETERS, poolThreads } from './parameters/compactor.js';
+import { COMPACTOR_PARAMETERS } from './parameters/compactor.js';
 import { METASTORE_PARAMETERS } from './parameters/metastore.js';
 import { SESSION_PARAMETERS } from './parameters/session.js';
 import { TABLE_PROPERTIES } from './parameters/table-properties.js';
@@ -44,13 +45,10 @@ function index(): Map<string, FoundParameter> {
 }
 
 export function findParameter(name: string): FoundParameter | undefined {
-  return index().get(name) ?? ofPool(name);
-}
-
-/** A parameter for each pool that anybody names: hive.compactor.worker.POOL.threads. */
-function ofPool(name: string): FoundParameter | undefined {
-  const pool = /^(?:hive|metastore)\.compactor\.worker\.(.+)\.threads$/.exec(name)?.[1];
-  return pool === undefined ? undefined : { parameter: poolThreads(pool), isDeprecated: false };
+  const known = index().get(name);
+  if (known !== undefined) return known;
+  const parameter = familyParameter(name);
+  return parameter === undefined ? undefined : { parameter, isDeprecated: false };
 }
 
 export function allParameters(): Parameter[] {

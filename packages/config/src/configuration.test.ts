@@ -144,9 +144,9 @@ describe('Configuration', () => {
       </configuration>`;
     const site = readSiteFile(xml);
     expect(site).toEqual([
-      { name: 'hive.txn.timeout', value: '10s', isFinal: true },
-      { name: 'a.b', value: 'x < y & z', isFinal: false },
-      { name: 'empty', value: '', isFinal: false },
+      { name: 'hive.txn.timeout', value: '10s', isFinal: true, file: 'hive-site.xml' },
+      { name: 'a.b', value: 'x < y & z', isFinal: false, file: 'hive-site.xml' },
+      { name: 'empty', value: '', isFinal: false, file: 'hive-site.xml' },
     ]);
     const env = { SKEP_CONF_metastore_max_open_txns: '5', SKEP_CONF_hive_txn_timeout: '1s', PATH: '/bin' };
     const { conf } = Configuration.load({ site, env });
@@ -154,6 +154,63 @@ describe('Configuration', () => {
     expect(conf.getTimeMs('hive.txn.timeout')).toBe(10_000);
     expect(() => conf.fork().set('metastore.txn.timeout', '1s')).toThrowError(/final/);
     expect(() => Configuration.load({ env: { SKEP_CONF_nobody: '1' } })).toThrowError(/SKEP_CONF_nobody/);
+  });
+
+  it('reads properties as attributes, and puts in what variables mean', () => {
+    const site = readSiteFile(`<configuration>
+      <property name="hive.compactor.run.as.user" value='\${user.name}' final="true"/>
+      <property><name>hive.compactor.worker.pool.timeout</name><value>\${pool.hours}h</value></property>
+      <property><name>pool.hours</name><value>3</value></property>
+      <property><name>hive.txn.xlock.write</name><value/></property>
+      <property><name>hive.query.name</name><value>\${env.QUERY:-none} \${nobody.knows}</value></property>
+    </configuration>`);
+    const { conf } = Configuration.load({ site, system: { 'user.name': 'ann' } });
+    expect(conf.get('hive.compactor.run.as.user')).toBe('ann');
+    expect(() => conf.fork().set('hive.compactor.run.as.user', 'bob')).toThrow(/final/);
+    expect(conf.getTimeMs('hive.compactor.worker.pool.timeout')).toBe(10_800_000);
+    expect(conf.getBoolean('hive.txn.xlock.write')).toBe(true);
+    expect(conf.get('hive.query.name')).toBe('none $'.concat('{nobody.knows}'));
+  });
+
+  it('names the file or variable of a value that cannot be', () => {
+    const site = readSiteFile(
+      '<configuration><property><name>hive.max.open.txns</name><value>many</value></property></configuration>',
+      '/etc/hive-site.xml',
+    );
+    expect(() => Configuration.load({ site })).toThrow(
+      '/etc/hive-site.xml: hive.max.open.txns=many cannot be: hive.max.open.txns expects INT type value of at least 1',
+    );
+    expect(() => Configuration.load({ env: { SKEP_CONF_hive_max_open_txns: '0' } })).toThrow(
+      /^SKEP_CONF_hive_max_open_txns: hive\.max\.open\.txns=0 cannot be/,
+    );
+    expect(() => readSiteFile('<configuration><xi:include href="a.xml"/></configuration>')).toThrow(/a\.xml/);
+  });
+
+  it.each([
+    ['hive.txn.timeout', '0', /more than 0/],
+    ['hive.txn.timeout', '-1s', /more than 0/],
+    ['hive.compactor.check.interval', '-1', /not below 0/],
+  ])('refuses the time %s=%s', (name, value, expected) => {
+    expect(() => new Configuration().set(name, value)).toThrow(expected);
+    expect(new Configuration().set('hive.compactor.aborted.txn.time.threshold', '-1ms')).toEqual([]);
+  });
+
+  it.each([
+    ['compactor.mapreduce.map.memory.gb', 'none', 'request property'],
+    ['compactorthreshold.hive.compactor.abortedtxn.threshold', 'none', 'table property'],
+    ['compactorthreshold.hive.compactor.delta.num.threshold', 'yes', 'table property'],
+    ['tblprops.orc.compress', 'yes', 'request property'],
+    ['tblprops.other', 'none', 'request property'],
+    ['hadoop.proxyuser.joe.users', 'yes', 'Hadoop'],
+    ['hive.compactor.worker.etl.threads', 'yes', undefined],
+  ])('knows %s as one of a family', (name, effect, place) => {
+    expect(findParameter(name)?.parameter).toMatchObject({ effect, ...(place === undefined ? {} : { place }) });
+  });
+
+  it('names what may be meant by a name that nobody knows', () => {
+    expect(new Configuration().set('hive.txn.timout', '1')).toEqual([
+      'hive.txn.timout is not a parameter that skep knows; the value is kept (is hive.txn.timeout meant?)',
+    ]);
   });
 
   it.each(['<configuration><property>', '<a></b>', '<property><value>1</value></property>', '< x'])(

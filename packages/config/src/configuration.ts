@@ -1,9 +1,11 @@
 import { allParameters, findParameter, otherNames } from './catalogue.js';
 import { ConfigError, InvalidConfigError } from './errors.js';
+import { likeNames } from './like-names.js';
 import type { Parameter } from './parameter.js';
 import { ACCEPTED_PREFIXES } from './parameters/session.js';
 import { isReadAtStart } from './server-parameters.js';
 import type { SiteProperty } from './site-file.js';
+import { substituteVariables } from './substitution.js';
 import { checkValue, expectation, parseBoolean, parseFloatValue, parseInteger, parseTimeMs } from './value.js';
 
 /** What SHOW CONF and `skep config NAME` tell of a parameter. */
@@ -72,13 +74,13 @@ export class Configuration {
 
   /**
    * SET name=value. Answers with what the user should know (an old name, no effect here, unknown); throws
-   * InvalidConfigError for a value of the wrong type.
+   * InvalidConfigError for a value of the wrong type. `where` it is from, if not from SET, is for the error.
    */
-  set(name: string, value: string): string[] {
+  set(name: string, value: string, where?: string): string[] {
     const found = findParameter(name);
     const key = found?.parameter.name ?? name;
     if (this.finals.has(key)) throw new ConfigError(name, `${name} is final in the site file and cannot be changed`);
-    if (found !== undefined) checkValue(found.parameter, name, value);
+    if (found !== undefined) checkValue(found.parameter, name, value, where);
     this.values.set(key, value);
     const notes =
       found === undefined ? notesOfUnknown(name) : notesOf(name, value, found.parameter, found.isDeprecated);
@@ -102,21 +104,35 @@ export class Configuration {
     else for (const name of names) this.values.delete(findParameter(name)?.parameter.name ?? name);
   }
 
-  /** A new configuration with the site file's and environment's values below; notes say what of it has no effect. */
+  /**
+   * A new configuration with the site file's and environment's values below; notes say what of it has no effect. `system`: what
+   * variables in the site file mean beside the environment and other parameters.
+   */
   static load(sources: {
     readonly site?: readonly SiteProperty[];
     readonly env?: Readonly<Record<string, string | undefined>>;
+    readonly system?: Readonly<Record<string, string>>;
   }): { readonly conf: Configuration; readonly notes: string[] } {
+    const { site = [], env = {}, system = {} } = sources;
+    const keyOf = (name: string) => findParameter(name)?.parameter.name ?? name;
     const layer = new Configuration();
     const finals = new Set<string>();
     const notes: string[] = [];
-    for (const { name, value, isFinal } of sources.site ?? []) {
-      if (finals.has(findParameter(name)?.parameter.name ?? name)) continue;
-      notes.push(...layer.set(name, value));
-      if (isFinal) finals.add(findParameter(name)?.parameter.name ?? name);
+    const raw = new Map<string, string>();
+    const taken: SiteProperty[] = [];
+    for (const property of site) {
+      const key = keyOf(property.name);
+      if (finals.has(key) || isLeftOut(property)) continue;
+      taken.push(property);
+      raw.set(key, property.value);
+      if (property.isFinal) finals.add(key);
     }
-    for (const [name, value] of environmentParameters(sources.env ?? {})) {
-      if (!finals.has(findParameter(name)?.parameter.name ?? name)) notes.push(...layer.set(name, value));
+    const parameter = (name: string) => raw.get(keyOf(name)) ?? layer.get(name);
+    for (const { name, value, file } of taken) {
+      notes.push(...layer.set(name, substituteVariables(value, { env, system, parameter }), file));
+    }
+    for (const [name, value, variable] of environmentParameters(env)) {
+      if (!finals.has(keyOf(name))) notes.push(...layer.set(name, value, variable));
     }
     return { conf: new Configuration(layer.values, finals), notes };
   }
@@ -172,14 +188,23 @@ function notesOf(name: string, value: string, parameter: Parameter, isDeprecated
 
 function notesOfUnknown(name: string): string[] {
   if (ACCEPTED_PREFIXES.some((prefix) => name.startsWith(prefix))) return [];
-  if (/^(hive|metastore)\./.test(name)) return [`${name} is not a parameter that skep knows; the value is kept`];
-  return [];
+  if (!/^(hive|metastore)\./.test(name)) return [];
+  const [like] = likeNames(name);
+  return [
+    `${name} is not a parameter that skep knows; the value is kept${like === undefined ? '' : ` (is ${like} meant?)`}`,
+  ];
+}
+
+/** An empty value is the default to Hadoop, unless it is a text. */
+function isLeftOut({ name, value }: SiteProperty): boolean {
+  const type = findParameter(name)?.parameter.type;
+  return value === '' && type !== undefined && type !== 'string';
 }
 
 const ENVIRONMENT_PREFIX = 'SKEP_CONF_';
 
 /** SKEP_CONF_hive_txn_timeout=60s: the name with `_` for `.`, so known names only. */
-function environmentParameters(env: Readonly<Record<string, string | undefined>>): [string, string][] {
+function environmentParameters(env: Readonly<Record<string, string | undefined>>): [string, string, string][] {
   const given = Object.entries(env).filter(([name]) => name.startsWith(ENVIRONMENT_PREFIX));
   if (given.length === 0) return [];
   const names = new Map<string, string>();
@@ -191,6 +216,6 @@ function environmentParameters(env: Readonly<Record<string, string | undefined>>
   return given.flatMap(([variable, value]) => {
     const name = names.get(variable.slice(ENVIRONMENT_PREFIX.length));
     if (name === undefined) throw new ConfigError(variable, `the environment variable ${variable} names no parameter`);
-    return value === undefined ? [] : [[name, value] as [string, string]];
+    return value === undefined ? [] : [[name, value, variable] as [string, string, string]];
   });
 }

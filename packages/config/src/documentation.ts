@@ -13,7 +13,10 @@ export function configurationMarkdown(): string {
   return `# Configuration
 
 Made by \`@skep/config\`; do not edit. Set parameters with \`SET name=value\`, \`--hiveconf name=value\`, in \`hive-site.xml\`, or
-in the environment as \`SKEP_CONF_\` and the name with \`_\` for \`.\`. Times take a unit (\`300s\`, \`5min\`, \`12h\`, \`7d\`).
+in the environment as \`SKEP_CONF_\` and the name with \`_\` for \`.\`. Times take a unit (\`300s\`, \`5min\`, \`12h\`, \`7d\`). In \`hive-site.xml\`
+\`\${name}\` is another parameter, \`user.name\`, \`user.home\`, \`java.io.tmpdir\`, or \`env.VARIABLE\`. Known are also
+\`hive.compactor.worker.POOL.threads\`, \`hadoop.proxyuser.USER.hosts|users|groups\`, \`compactor.…\`, \`compactorthreshold.…\` and
+\`tblprops.…\` of any name: \`skep config NAME\` explains each.
 
 ${sections.join('\n')}`;
 }

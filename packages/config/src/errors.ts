@@ -6,8 +6,10 @@ export class InvalidConfigError extends SkepError {
   readonly value: string;
   readonly expected: string;
 
-  constructor(key: string, value: string, expected: string) {
-    super('INVALID_CONFIG', 'invalid', `'SET ${key}=${value}' FAILED because ${key} expects ${expected}`);
+  /** `where`: the file or variable it is from; absent: SET. */
+  constructor(key: string, value: string, expected: string, where?: string) {
+    const what = where === undefined ? `'SET ${key}=${value}' FAILED because` : `${where}: ${key}=${value} cannot be:`;
+    super('INVALID_CONFIG', 'invalid', `${what} ${key} expects ${expected}`);
     this.key = key;
     this.value = value;
     this.expected = expected;

@@ -3,6 +3,7 @@ export { allParameters, type FoundParameter, findParameter, otherNames, PARAMETE
 export * from './configuration.js';
 export { configurationMarkdown, effectText } from './documentation.js';
 export * from './errors.js';
+export { likeNames } from './like-names.js';
 export type { Effect, Parameter, ParameterType, TimeUnit } from './parameter.js';
 export { isReadAtStart, SERVER_PARAMETERS } from './server-parameters.js';
 export { readSiteFile, type SiteProperty } from './site-file.js';

@@ -30,6 +30,7 @@ export interface Parameter {
   readonly deprecated?: readonly string[];
   /** The only values allowed, compared in lower case. */
   readonly values?: readonly string[];
+  /** Of a time: in ms; 0 where it is absent. */
   readonly min?: number;
   readonly max?: number;
   /** Where it is written: a session or site parameter unless it says otherwise. */

@@ -180,7 +180,7 @@ it.each(OTHER_NAMES)('%s is another name of %s (%s)', (name, of, age) => {
 });
 
 it('old names warn, whether in the site file, the environment or a session', () => {
-  const site = [{ name: 'hive.lock.numretires', value: '7', isFinal: false }];
+  const site = [{ name: 'hive.lock.numretires', value: '7', isFinal: false, file: 'hive-site.xml' }];
   const env = { SKEP_CONF_hive_compactor_history_retention_attempted: '1', SKEP_CONF_hive_compactor_job_queue: 'q' };
   const { conf, notes } = Configuration.load({ site, env });
   expect(notes).toEqual([

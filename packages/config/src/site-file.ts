@@ -5,6 +5,8 @@ export interface SiteProperty {
   readonly name: string;
   readonly value: string;
   readonly isFinal: boolean;
+  /** The file it is in, for errors. */
+  readonly file: string;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
@@ -24,25 +26,26 @@ function decodeText(text: string): string {
 interface Token {
   readonly at: number;
   readonly open?: string;
+  readonly attributes?: string;
   readonly close?: string;
   readonly text?: string;
 }
 
-/** Tags and text; comments, declarations and attributes are passed over. */
+/** Tags and text; comments and declarations are passed over. */
 function* tokens(xml: string, path: string): Generator<Token> {
   const pattern =
-    /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>|<!DOCTYPE[^>]*>|<(\/?)([\w:.-]+)[^>]*?(\/?)>|[^<]+/gy;
+    /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>|<!DOCTYPE[^>]*>|<(\/?)([\w:.-]+)((?:"[^"]*"|'[^']*'|[^>"'])*?)(\/?)>|[^<]+/gy;
   let at = 0;
   while (at < xml.length) {
     pattern.lastIndex = at;
     const match = pattern.exec(xml);
     if (match === null) throw new SiteFileError(path, at, `not XML: '${xml.slice(at, at + 20)}'`);
-    const [whole, cdata, slash, tag, empty] = match;
+    const [whole, cdata, slash, tag, attributes, empty] = match;
     if (cdata !== undefined) yield { at, text: cdata };
     else if (tag !== undefined) {
       if (slash === '/') yield { at, close: tag };
       else {
-        yield { at, open: tag };
+        yield { at, open: tag, attributes };
         if (empty === '/') yield { at, close: tag };
       }
     } else if (!whole.startsWith('<')) yield { at, text: decodeText(whole) };
@@ -50,9 +53,18 @@ function* tokens(xml: string, path: string): Generator<Token> {
   }
 }
 
+/** `name="a" value='b'`. */
+function attributesOf(text: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [, name, double, single] of text.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+    found[name] = decodeText(double ?? single);
+  }
+  return found;
+}
+
 /**
- * Reads the properties of a Hadoop configuration file: `<configuration><property><name/><value/><final/>`. A property
- * without a value is passed over, as Hadoop does. `path` is for errors only.
+ * Reads the properties of a Hadoop configuration file: `<configuration><property><name/><value/><final/>`, or the same as
+ * attributes of `property`. One without a value is passed over, as Hadoop does. `path` is for errors only.
  */
 export function readSiteFile(xml: string, path = 'hive-site.xml'): SiteProperty[] {
   const properties: SiteProperty[] = [];
@@ -60,8 +72,12 @@ export function readSiteFile(xml: string, path = 'hive-site.xml'): SiteProperty[
   let fields: Record<string, string> = {};
   for (const token of tokens(xml.replace(/^\ufeff/, ''), path)) {
     if (token.open !== undefined) {
+      if (/^(?:\w+:)?include$/.test(token.open) && stack.at(-1) !== 'property') {
+        const { href = '?' } = attributesOf(token.attributes ?? '');
+        throw new SiteFileError(path, token.at, `files are not included (${href}): write its properties here`);
+      }
       stack.push(token.open);
-      if (token.open === 'property') fields = {};
+      if (token.open === 'property') fields = attributesOf(token.attributes ?? '');
       else if (stack.at(-2) === 'property') fields[token.open] = '';
     } else if (token.close !== undefined) {
       const opened = stack.pop();
@@ -70,7 +86,7 @@ export function readSiteFile(xml: string, path = 'hive-site.xml'): SiteProperty[
         const name = fields.name?.trim() ?? '';
         if (name === '') throw new SiteFileError(path, token.at, 'a property without a name');
         const isFinal = fields.final?.trim().toLowerCase() === 'true';
-        if (fields.value !== undefined) properties.push({ name, value: fields.value.trim(), isFinal });
+        if (fields.value !== undefined) properties.push({ name, value: fields.value.trim(), isFinal, file: path });
       }
     } else if (token.text !== undefined && stack.at(-2) === 'property') {
       const tag = stack[stack.length - 1];

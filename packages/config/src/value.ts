@@ -55,6 +55,12 @@ function rangeText(parameter: Parameter): string {
   return max === undefined ? '' : ` of at most ${max}`;
 }
 
+/** A time is never below 0, unless `min` says so. */
+const leastMs = ({ min }: Parameter): number => min ?? 0;
+
+const timeRange = (parameter: Parameter): string =>
+  leastMs(parameter) > 0 ? ' of more than 0' : leastMs(parameter) === 0 ? ', not below 0' : '';
+
 /** What `checkValue` wants, in words. */
 export function expectation(parameter: Parameter): string {
   if (parameter.values !== undefined) return `one of [${parameter.values.join(', ')}]`;
@@ -63,7 +69,7 @@ export function expectation(parameter: Parameter): string {
     case 'boolean':
       return 'BOOLEAN type value (true or false)';
     case 'time':
-      return `TIME type value (a number and a unit, as 300s, 5min, 500ms; without unit: ${parameter.unit ?? 'ms'})`;
+      return `TIME type value (a number and a unit, as 300s, 5min, 500ms; without unit: ${parameter.unit ?? 'ms'})${timeRange(parameter)}`;
     case 'string':
       return 'STRING type value';
     default:
@@ -75,13 +81,16 @@ function isValid(parameter: Parameter, text: string): boolean {
   if (parameter.values !== undefined) return parameter.values.includes(text.trim().toLowerCase());
   if (parameter.type === 'string') return true;
   if (parameter.type === 'boolean') return parseBoolean(text) !== undefined;
-  if (parameter.type === 'time') return parseTimeMs(text, parameter.unit) !== undefined;
+  if (parameter.type === 'time') {
+    const ms = parseTimeMs(text, parameter.unit);
+    return ms !== undefined && ms >= leastMs(parameter);
+  }
   const number = parameter.type === 'float' ? parseFloatValue(text) : parseInteger(text);
   if (number === undefined) return false;
   return number >= (parameter.min ?? -Infinity) && number <= (parameter.max ?? Infinity);
 }
 
 /** Throws where the parameter cannot have this value. */
-export function checkValue(parameter: Parameter, key: string, text: string): void {
-  if (!isValid(parameter, text)) throw new InvalidConfigError(key, text, expectation(parameter));
+export function checkValue(parameter: Parameter, key: string, text: string, where?: string): void {
+  if (!isValid(parameter, text)) throw new InvalidConfigError(key, text, expectation(parameter), where);
 }

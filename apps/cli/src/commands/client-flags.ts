@@ -28,7 +28,7 @@ export function addClientFlags(command: Command): Command {
     .option('--client-key <file>', 'its key')
     .option('--token-file <file>', 'its first line is the token that says who calls (or SKEP_TOKEN)')
     .option('--user <name>', 'who runs the statements (or SKEP_USER); default: the system’s user')
-    .option('--insecure', 'send a token in plain text beyond this machine');
+    .option('--insecure', 'send a token in plain text, or serve without TLS or identity, beyond this machine');
 }
 
 /** What of it `connect` of @skep/rpc takes. Who was named is named in every call: the server must allow it. */

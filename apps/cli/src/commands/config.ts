@@ -1,4 +1,4 @@
-import { allParameters, effectText, findParameter, isReadAtStart, otherNames } from '@skep/config';
+import { allParameters, effectText, findParameter, isReadAtStart, likeNames, otherNames } from '@skep/config';
 import { UsageError } from '../error-line.js';
 import { type CliIo, write } from '../io.js';
 
@@ -38,29 +38,12 @@ function describe(name: string): string {
 function suggestion(name: string): string {
   const wanted = name.toLowerCase();
   const word = wanted.slice(wanted.lastIndexOf('.') + 1);
+  const near = likeNames(name);
   const names = allParameters().flatMap((parameter) => [parameter.name, ...otherNames(parameter)]);
-  const near = names
-    .map((known) => ({ known, letters: distance(wanted, known.toLowerCase()) }))
-    .filter(({ letters }) => letters <= MOST_LETTERS)
-    .sort((a, b) => a.letters - b.letters);
-  const like = near.length > 0 ? near.map(({ known }) => known) : names.filter((known) => hasWord(known, word));
+  const like = near.length > 0 ? near : names.filter((known) => hasWord(known, word));
   return like.length === 0 ? '' : `; perhaps ${like.slice(0, MOST_SUGGESTED).join(', ')}`;
 }
 
 const MOST_SUGGESTED = 5;
-const MOST_LETTERS = 3;
 
 const hasWord = (name: string, word: string): boolean => word.length > 2 && name.toLowerCase().includes(word);
-
-/** Letters to be changed, added or left out to come from one word to the other (Levenshtein). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length];
-}

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Configuration } from '@skep/config';
-import { parseAddresses, parseServices, SERVICE_NAMES, serveMetastore } from '@skep/metastore';
+import { parseAddresses, parseServices, SERVICE_NAMES, type ServiceName, serveMetastore } from '@skep/metastore';
 import { toFileUri } from '@skep/storage';
 import { userName } from '../configuration.js';
 import { UsageError } from '../error-line.js';
@@ -56,6 +56,8 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
   const logger = serviceLogger(io, 'metastore', flags);
   for (const note of notes) logger.warn({}, note);
   const services = parseServices(flags.services);
+  refuseIdleFlags(flags, services);
+  const peers = parseAddresses((flags.peer ?? []).join(','), '--peer');
   const metrics = flags.metrics === undefined ? undefined : await startMetrics(flags.metrics, logger);
   const onCall = callLogger(logger, metrics);
   try {
@@ -63,7 +65,7 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
       dbUrl: databaseUrl(flags, io),
       conf,
       services,
-      peers: parseAddresses((flags.peer ?? []).join(','), '--peer'),
+      peers,
       connect: peerOptions(flags, env),
       ...warehouses(flags),
       user: userName(env),
@@ -79,6 +81,9 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
       const where = `--warehouse ${warehouse} is where new databases go; default keeps its tables in ${otherWarehouse}`;
       logger.warn({ warehouse, otherWarehouse }, where);
     }
+    const unused = Object.keys(peers).filter((name) => services.some((service) => service === name));
+    if (unused.length > 0)
+      logger.warn({ peers: unused }, `--peer ${unused.join(', ')}: served here, so nobody is asked there`);
     const ended = asked(io);
     const what = services.length === SERVICE_NAMES.length ? 'all services' : services.join(', ');
     const figures = metrics === undefined ? '' : `, metrics on ${metrics.address}`;
@@ -90,6 +95,17 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
   } finally {
     await metrics?.close();
   }
+}
+
+/** What runs beside the calls runs where compaction is served: elsewhere these flags would do nothing. */
+function refuseIdleFlags(flags: MetastoreFlags, services: readonly ServiceName[]): void {
+  if (services.includes('compaction')) return;
+  const idle = (['initiator', 'cleaner', 'housekeeping', 'workers'] as const).filter(
+    (flag) => flags[flag] !== undefined,
+  );
+  if (idle.length === 0) return;
+  const names = idle.map((flag) => `--${flag}`).join(', ');
+  throw new UsageError(`${names}: for the process that serves compaction, and this one serves ${services.join(', ')}`);
 }
 
 /** By --workers, else those of the configuration if Hive's would run in its metastore, too. */

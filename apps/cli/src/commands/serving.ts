@@ -5,7 +5,7 @@ import { systemClock } from '@skep/core';
 import type { CallRecord } from '@skep/rpc';
 import type { FigureSource } from '@skep/telemetry';
 import { createLogger, type Logger, type LogLevel } from '@skep/telemetry/log';
-import type { Environment } from '../configuration.js';
+import { type Environment, systemProperties } from '../configuration.js';
 import { UsageError } from '../error-line.js';
 import type { CliIo } from '../io.js';
 import { serviceLogWriter } from '../log-file.js';
@@ -17,7 +17,7 @@ export function servingConfiguration(
   hiveconf: Readonly<Record<string, string>>,
 ): { readonly conf: Configuration; readonly notes: string[] } {
   const site = files.flatMap((file) => readSiteFile(readText(file, '--config'), file));
-  const { conf, notes } = Configuration.load({ site, env });
+  const { conf, notes } = Configuration.load({ site, env, system: systemProperties(env) });
   for (const [name, value] of Object.entries(hiveconf)) notes.push(...conf.set(name, value));
   return { conf, notes };
 }
