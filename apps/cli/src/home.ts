@@ -105,7 +105,7 @@ export async function openHome(options: HomeOptions = {}): Promise<Home> {
     async close() {
       if (asked && workers > 0) await finishRequests(services);
       await stop();
-      if (asked) await compactor.runCleanerOnce();
+      if (asked) await compactor.cleanAll();
       for (const session of sessions) await session.close();
       await opened.close();
     },

@@ -18,43 +18,60 @@ export class Cleaner {
   private readonly aborts: AbortCleaner;
   /** Requests of this round that have ended. */
   private readonly finished = new Set<bigint>();
+  /** How many have, of all rounds. */
+  private ended = 0;
 
   constructor(private readonly services: CompactorServices) {
     this.aborts = new AbortCleaner(services);
   }
 
-  /** One round: everything that can be cleaned now. Answers how many folders and files were removed. */
+  /**
+   * One round, as Hive's: of each table or partition the request with the lowest write id, of those that can be cleaned now.
+   * Answers how many folders and files were removed.
+   */
   async runOnce(signal?: AbortSignal): Promise<number> {
     return await this.services.meter.cycle('cleaner', () => this.round(signal));
   }
 
-  private async round(signal?: AbortSignal): Promise<number> {
-    const { txns, compactions, conf } = this.services;
-    const done = new Set<bigint>();
+  /** Round after round, until no request is left that can be cleaned now. */
+  async runAll(signal?: AbortSignal): Promise<number> {
     let removed = 0;
     for (;;) {
+      const before = this.ended;
+      removed += await this.runOnce(signal);
+      if (this.ended === before) return removed;
+    }
+  }
+
+  private async round(signal?: AbortSignal): Promise<number> {
+    const { txns, conf } = this.services;
+    const { jobs, watermark } = await this.findReady();
+    let removed = 0;
+    const work = async (job: Compaction): Promise<void> => {
+      removed += await this.guarded(job, async () => {
+        if (!conf.useMinHistoryWriteId) return await this.clean(job, watermark.validTxns);
+        const own = await txns.getCleanerWatermark({ resource: { database: job.database, table: job.table } });
+        if (job.nextTxnId !== undefined && job.nextTxnId >= own.minOpenTxnId) return 0;
+        return await this.clean(job, own.validTxns);
+      });
+    };
+    const keyOf = ({ database, table, partition }: Compaction) => [database, table, partition ?? ''].join('\0');
+    await sideBySide(jobs, conf.cleanerThreads, keyOf, work, signal);
+    return removed + (await this.aborts.runOnce(signal));
+  }
+
+  private async findReady() {
+    const { txns, compactions, conf } = this.services;
+    for (;;) {
       const watermark = await txns.getCleanerWatermark({});
-      const { compactions: ready, unsettled } = await compactions.findReadyToClean({
+      const { compactions: jobs, unsettled } = await compactions.findReadyToClean({
         // By table each has a watermark of its own, which is looked at when it comes to it.
         minOpenTxnId: conf.useMinHistoryWriteId ? LONG_MAX : watermark.minOpenTxnId,
         retentionMs: BigInt(conf.cleanerDelayMs),
       });
-      const settled = await settleForgotten(this.services, unsettled);
-      const jobs = ready.filter((job) => !done.has(job.id));
-      if (jobs.length + settled === 0) break;
-      const work = async (job: Compaction): Promise<void> => {
-        done.add(job.id);
-        removed += await this.guarded(job, async () => {
-          if (!conf.useMinHistoryWriteId) return await this.clean(job, watermark.validTxns);
-          const own = await txns.getCleanerWatermark({ resource: { database: job.database, table: job.table } });
-          if (job.nextTxnId !== undefined && job.nextTxnId >= own.minOpenTxnId) return 0;
-          return await this.clean(job, own.validTxns);
-        });
-      };
-      const keyOf = ({ database, table, partition }: Compaction) => [database, table, partition ?? ''].join('\0');
-      await sideBySide(jobs, conf.cleanerThreads, keyOf, work, signal);
+      // What was settled only now may be ready too.
+      if ((await settleForgotten(this.services, unsettled)) === 0) return { jobs, watermark };
     }
-    return removed + (await this.aborts.runOnce(signal));
   }
 
   private async guarded(job: Compaction, clean: () => Promise<number>): Promise<number> {
@@ -71,6 +88,7 @@ export class Cleaner {
     } catch (error) {
       // Another process's Cleaner has finished the request meanwhile.
       if (isFinished(error)) return 0;
+      meter.failure('cleaner');
       const message = `Cleaner: ${job.database}.${job.table} ${job.partition ?? ''}: ${String(error)}`;
       this.services.log.warn({ ...fieldsOf(job), error }, message);
       await this.putOff(job, message);
@@ -156,16 +174,15 @@ export class Cleaner {
     return paths.length;
   }
 
-  /**
-   * All that no snapshot needs, or, if cleaning is to be late, only what this request made obsolete: what a later one did
-   * has its own delay.
-   */
-  private cleanUpTo(job: Compaction, highWatermark: bigint): bigint {
-    const isLimited = this.services.conf.cleanerDelayMs > 0 && job.highestWriteId > 0n;
-    return isLimited && job.highestWriteId < highWatermark ? job.highestWriteId : highWatermark;
+  /** Only what this request made obsolete, as in Hive: what a later one did has a round, and maybe a delay, of its own. */
+  private cleanUpTo({ highestWriteId }: Compaction, highWatermark: bigint): bigint {
+    return highestWriteId > 0n && highestWriteId < highWatermark ? highestWriteId : highWatermark;
   }
 
-  /** undefined: by this list the folder cannot be read any more, a later request's result has replaced all of it. */
+  /**
+   * undefined: by this list the folder cannot be read any more, a later request's result has replaced all of it, and leaves it to
+   * that one. (Hive's Cleaner fails then, again and again, until it gives the request up.)
+   */
   private async stateOf(
     { location, insertOnly }: CompactedResource,
     writeIds: ValidWriteIdList,
@@ -174,8 +191,7 @@ export class Cleaner {
     try {
       return await getAcidState(this.services.fs, location, writeIds, txns, { insertOnly, withoutFiles: true });
     } catch (error) {
-      const { cleanerDelayMs } = this.services.conf;
-      if (cleanerDelayMs > 0 && error instanceof SkepError && error.code === 'NOT_ENOUGH_HISTORY') return undefined;
+      if (error instanceof SkepError && error.code === 'NOT_ENOUGH_HISTORY') return undefined;
       throw error;
     }
   }
@@ -208,5 +224,6 @@ export class Cleaner {
   private async finish(job: Compaction, state: CompactionState, errorMessage = ''): Promise<void> {
     await this.services.compactions.finishCompaction({ id: job.id, state, errorMessage });
     this.finished.add(job.id);
+    this.ended++;
   }
 }

@@ -35,10 +35,13 @@ export interface Workers {
 export interface Compactor extends Workers {
   /** There may be work: Workers and Cleaner look at once. */
   wake(): void;
-  /** Carries out the next request of the default pool, if one waits. These three go on working after `stop`. */
+  /** Carries out the next request of the default pool, if one waits. These four go on working after `stop`. */
   runWorkerOnce(): Promise<boolean>;
   runInitiatorOnce(): Promise<bigint[]>;
+  /** One round: one request of each table or partition. */
   runCleanerOnce(): Promise<number>;
+  /** All requests that can be cleaned now. */
+  cleanAll(): Promise<number>;
 }
 
 /** Starts the Workers of a process that has nothing else of the compactor. */
@@ -68,7 +71,7 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
     loops.push(...workerLoops(services, options, { takes, waker, signal }));
     const mayRun = options.mayRun ?? (async () => true);
     const clean = async () => {
-      if (await mayRun('Cleaner')) await cleaner.runOnce(signal);
+      if (await mayRun('Cleaner')) await cleaner.runAll(signal);
       return false;
     };
     if (options.cleaner ?? true)
@@ -86,6 +89,7 @@ export function startCompactor(services: CompactorServices, options: CompactorOp
     runWorkerOnce: async () => await byHand.runOnce(),
     runInitiatorOnce: async () => await initiator.runOnce(),
     runCleanerOnce: async () => await cleaner.runOnce(),
+    cleanAll: async () => await cleaner.runAll(),
     async stop() {
       controller.abort();
       await Promise.all(loops);

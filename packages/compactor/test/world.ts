@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DeleteWriter, getAcidState, InsertWriter, planSplits, scanSplit } from '@skep/acid';
 import { Catalog, catalogMigrations } from '@skep/catalog';
 import { type Clock, ManualClock, ValidTxnList, ValidWriteIdList } from '@skep/core';
-import { LockManager, lockMigrations } from '@skep/lock-manager';
+import { LockManager, lockMigrations, releaseStatements } from '@skep/lock-manager';
 import { type Database, openDatabase } from '@skep/metadb';
 import { TestDatabase } from '@skep/metadb/testing';
 import { parseType, type StructVector, vectorOf, vectorValue } from '@skep/orc';
@@ -139,15 +139,16 @@ export class World {
       ...(options.txnTimeoutMs === undefined ? {} : { txnTimeoutMs: options.txnTimeoutMs }),
       useMinHistoryWriteId: options.conf?.useMinHistoryWriteId ?? false,
     };
-    const txns: TransactionService = new TxnManager({
+    const txns = new TxnManager({
       db,
       clock,
       host: 'here',
       conf: timeouts,
-      locks: () => locks,
+      locks: (): LockService => locks,
+      releasing: releaseStatements,
       ...(isAlive ? { isAlive } : {}),
     });
-    const locks: LockService = new LockManager({ db, clock, txns: () => txns });
+    const locks: LockService = new LockManager({ db, clock, localTxns: txns, txns: () => txns });
     const retention = { succeeded: 3, failed: 3, refused: 3, didNotInitiate: 2, timeoutMs: 7 * 24 * 3_600_000 };
     const poolTimeoutMs = 12 * 3_600_000;
     const queue = new CompactionQueue({ db, clock, poolTimeoutMs, retention, txns: () => txns });
@@ -351,7 +352,7 @@ export class World {
   }
 
   async cleaner(services = this.services): Promise<number> {
-    return await new Cleaner(services).runOnce();
+    return await new Cleaner(services).runAll();
   }
 
   async initiator(services = this.services): Promise<bigint[]> {
