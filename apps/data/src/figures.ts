@@ -1,36 +1,19 @@
 import type { FlightTotals } from '@skep/flight';
-import type { Figure, FigureSource } from '@skep/telemetry';
+import { counter, type FigureSource, gauge } from '@skep/telemetry/figure';
 
-const rows: Figure = {
-  name: 'skep_data_rows_total',
-  help: 'Rows of record batches, by direction: sent by DoGet, received by DoPut.',
-  type: 'counter',
-  labels: ['direction'],
-};
-const bytes: Figure = {
-  name: 'skep_data_bytes_total',
-  help: 'Bytes of the bodies of record batches, by direction.',
-  type: 'counter',
-  labels: ['direction'],
-};
-const streams: Figure = {
-  name: 'skep_data_streams',
-  help: 'Streams of record batches that are open, by direction.',
-  type: 'gauge',
-  labels: ['direction'],
-};
-const held: Figure = {
-  name: 'skep_data_held',
-  help: 'Snapshots of tickets, and transactions of clients, that are kept between calls.',
-  type: 'gauge',
-  labels: ['what'],
-};
-const heldMax: Figure = {
-  name: 'skep_data_held_max',
-  help: 'As many of them as may be kept.',
-  type: 'gauge',
-  labels: ['what'],
-};
+const rows = counter(
+  'skep_data_rows_total',
+  'Rows of record batches, by direction: sent by DoGet, received by DoPut.',
+  ['direction'],
+);
+const bytes = counter('skep_data_bytes_total', 'Bytes of the bodies of record batches, by direction.', ['direction']);
+const streams = gauge('skep_data_streams', 'Streams of record batches that are open, by direction.', ['direction']);
+const held = gauge(
+  'skep_data_held',
+  'Snapshots of tickets, and transactions of clients, that are kept between calls.',
+  ['what'],
+);
+const heldMax = gauge('skep_data_held_max', 'As many of them as may be kept.', ['what']);
 
 /** How many of something are kept between calls. */
 export interface HeldCount {

@@ -2,7 +2,7 @@ import { type CompactorMeter, compactionFigures, type DeltaCounts } from '@skep/
 import type { Configuration } from '@skep/config';
 import { lockFigures } from '@skep/lock-manager';
 import type { Database } from '@skep/metadb';
-import type { Figure, FigureSource } from '@skep/telemetry';
+import { type FigureSource, gauge, one } from '@skep/telemetry/figure';
 import { type TxnTotals, transactionFigures } from '@skep/txn-manager';
 import type { ServiceName } from './service-names.js';
 import type { WritesToDisabled } from './writes-to-disabled.js';
@@ -19,22 +19,12 @@ export interface FigureSources {
   readonly deltaCounts: DeltaCounts | undefined;
 }
 
-const connections: Figure = {
-  name: 'skep_database_connections',
-  help: 'Connections to the metastore database, by state.',
-  type: 'gauge',
-  labels: ['state'],
-};
-const mostConnections: Figure = {
-  name: 'skep_database_connections_max',
-  help: 'As many connections to the metastore database as there may be.',
-  type: 'gauge',
-};
-const waiting: Figure = {
-  name: 'skep_database_waiting',
-  help: 'Transactions of the metastore database that wait for a connection.',
-  type: 'gauge',
-};
+const connections = gauge('skep_database_connections', 'Connections to the metastore database, by state.', ['state']);
+const mostConnections = gauge(
+  'skep_database_connections_max',
+  'As many connections to the metastore database as there may be.',
+);
+const waiting = gauge('skep_database_waiting', 'Transactions of the metastore database that wait for a connection.');
 
 function databaseFigures(db: Database): FigureSource {
   return {
@@ -46,11 +36,7 @@ function databaseFigures(db: Database): FigureSource {
         { labels: { state: 'idle' }, value: load.idle },
         { labels: { state: 'busy' }, value: load.open - load.idle },
       ];
-      return [
-        [connections, states],
-        [mostConnections, [{ value: load.most }]],
-        [waiting, [{ value: load.waiting }]],
-      ];
+      return [[connections, states], one(mostConnections, load.most), one(waiting, load.waiting)];
     },
   };
 }

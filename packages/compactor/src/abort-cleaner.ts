@@ -1,11 +1,25 @@
 import { getAcidState, isHiddenName, parseAcidDirectoryName } from '@skep/acid';
-import { LONG_MAX, ValidTxnList, type ValidWriteIdList } from '@skep/core';
-import type { Resource, Table } from '@skep/rpc';
+import { LONG_MAX, SkepError, ValidTxnList, type ValidWriteIdList } from '@skep/core';
+import {
+  type CatalogService,
+  DataOperation,
+  LockLevel,
+  LockState,
+  LockType,
+  type Resource,
+  type Table,
+} from '@skep/rpc';
 import { type FileSystem, joinPath } from '@skep/storage';
 import { forgettableWriteIds, hasAbortedResult } from './cleaner-decision.js';
 import { findResource, isCleaningOff, isInsertOnly, tableOf } from './resource.js';
 import type { CompactorServices } from './services.js';
 import { completeWriteIds } from './write-id-lists.js';
+
+/** How many folders were removed, and whether the resource need not be looked at soon again. */
+interface Cleaned {
+  readonly removed: number;
+  readonly isDone: boolean;
+}
 
 /** A resource that could not be done with is left alone for a while, longer each time. */
 interface Rest {
@@ -24,7 +38,7 @@ export class AbortCleaner {
 
   /** Answers how many folders were removed. */
   async runOnce(signal?: AbortSignal): Promise<number> {
-    const { txns, conf, clock, log } = this.services;
+    const { txns, conf, clock, log, meter } = this.services;
     const { candidates } = await txns.findCompactionCandidates({
       abortedThreshold: conf.abortedTxnThreshold,
       abortedTimeThresholdMs: BigInt(conf.abortedTxnTimeThresholdMs),
@@ -45,6 +59,7 @@ export class AbortCleaner {
         if (result.isDone) this.resting.delete(keyOf(resource));
         else this.rest(resource);
       } catch (error) {
+        meter.failure('cleaner');
         const table = `${resource.database}.${resource.table}`;
         const message = `Cleaner of aborts: ${table} ${resource.partition ?? ''}: ${String(error)}`;
         log.warn({ table, partition: resource.partition, error }, message);
@@ -69,31 +84,95 @@ export class AbortCleaner {
    * What was aborted before the snapshot is nobody's: nobody sees it, and its writer has ended or hears of it. What was
    * aborted since is for another round.
    */
-  private async clean(resource: Resource): Promise<{ removed: number; isDone: boolean }> {
-    const { txns, conf } = this.services;
+  private async clean(resource: Resource): Promise<Cleaned> {
+    const { conf, fs } = this.services;
     const table = await tableOf(this.services, resource.database, resource.table);
-    // A table that is gone may just be being renamed; the one that was dropped took its records along.
-    if (table === undefined || isCleaningOff(table)) return { removed: 0, isDone: false };
-    const { fs } = this.services;
+    if (table === undefined) return await this.whileLocked(resource, () => this.forgetTable(resource));
+    if (isCleaningOff(table)) return { removed: 0, isDone: false };
     if ((await fs.stat(table.sd?.location ?? '')) === undefined) return { removed: 0, isDone: false };
     const isDynamic = table.partitionKeys.length > 0 && resource.partition === undefined;
     if (!conf.cleanAbortsUsingCleaner && !isDynamic) return { removed: 0, isDone: true };
-    const { validTxns } = await txns.getValidTxns({});
-    const txnList = ValidTxnList.parse(validTxns);
+    const txnList = ValidTxnList.parse((await this.services.txns.getValidTxns({})).validTxns);
+    if (isDynamic) return await this.cleanFolders(resource, table, txnList, await this.everyFolder(table));
+    const folders = await this.folderOf(table, resource);
+    if (folders.length > 0) return await this.cleanFolders(resource, table, txnList, folders);
+    return await this.whileLocked(resource, async () => {
+      // One that the catalog has, whose folder is missing, may be back.
+      if ((await findResource(this.services, resource)) !== undefined) return { removed: 0, isDone: false };
+      // A rename that ended half-way has taken its files elsewhere.
+      return await this.cleanFolders(resource, table, txnList, await this.everyFolder(table));
+    });
+  }
+
+  /**
+   * What is gone is no more to be cleaned (AbortedTxnCleaner, "assuming it was dropped"), unless it is just being renamed, which a
+   * lock tells: whoever does has one until names are the same everywhere.
+   */
+  private async whileLocked(resource: Resource, work: () => Promise<Cleaned>): Promise<Cleaned> {
+    const { locks, user, host, agentInfo } = this.services;
+    const { database, table, partition } = resource;
+    const lock = await locks.lock({
+      txnId: 0n,
+      user,
+      host,
+      agentInfo,
+      zeroWaitRead: false,
+      exclusiveCtas: false,
+      components: [
+        {
+          type: LockType.LOCK_TYPE_EXCLUSIVE,
+          level: partition === undefined ? LockLevel.LOCK_LEVEL_TABLE : LockLevel.LOCK_LEVEL_PARTITION,
+          database,
+          table,
+          partition,
+          operation: DataOperation.DATA_OPERATION_NO_TXN,
+          isTransactional: false,
+          isDynamicPartitionWrite: false,
+        },
+      ],
+    });
+    try {
+      return lock.state === LockState.LOCK_STATE_ACQUIRED ? await work() : { removed: 0, isDone: false };
+    } finally {
+      await locks.unlock({ lockId: lock.lockId });
+    }
+  }
+
+  private async forgetTable(resource: Resource): Promise<Cleaned> {
+    const { txns, catalog, fs } = this.services;
+    const isBack = (await tableOf(this.services, resource.database, resource.table)) !== undefined;
+    const root = await locationOfDatabase(catalog, resource.database);
+    // A drop that ended half-way has left its files, or another Cleaner has still to remove them.
+    const isThere = root !== undefined && (await fs.stat(joinPath(root, resource.table.toLowerCase()))) !== undefined;
+    if (isBack || isThere) return { removed: 0, isDone: false };
+    const txnList = ValidTxnList.parse((await txns.getValidTxns({})).validTxns);
+    await txns.markCleaned({
+      resource,
+      highestWriteId: LONG_MAX,
+      abortedWriteIds: [],
+      allAbortedBelow: true,
+      compactionTxnId: endedBy(txnList),
+    });
+    return { removed: 0, isDone: true };
+  }
+
+  private async cleanFolders(
+    resource: Resource,
+    table: Table,
+    txnList: ValidTxnList,
+    folders: readonly string[],
+  ): Promise<Cleaned> {
+    const { txns, fs } = this.services;
     const writeIds = await completeWriteIds(this.services, `${resource.database}.${resource.table}`, txnList);
-    const folders = isDynamic ? await this.everyFolder(table) : await this.folderOf(table, resource);
     let removed = 0;
     let forgettable: readonly bigint[] = writeIds.abortedWriteIds;
-    // The compactions that had ended by then: of those above the smallest open one some may have aborted since.
-    let endedTxnId: bigint | undefined =
-      txnList.minOpenTxn === LONG_MAX ? txnList.highWatermark : txnList.minOpenTxn - 1n;
+    let endedTxnId: bigint | undefined = endedBy(txnList);
     for (const folder of folders) {
       removed += await this.removeAborted(folder, writeIds, txnList, isInsertOnly(table));
       const names = (await fs.list(folder)).map((entry) => entry.name);
       forgettable = forgettableWriteIds(forgettable, names);
       if (hasAbortedResult(names, txnList)) endedTxnId = undefined;
     }
-    if (folders.length === 0 && !isDynamic) return { removed, isDone: false };
     await txns.markCleaned({
       resource,
       highestWriteId: 0n,
@@ -142,6 +221,20 @@ export class AbortCleaner {
     return aborted.length;
   }
 }
+
+/** undefined: gone too. */
+async function locationOfDatabase(catalog: CatalogService, name: string): Promise<string | undefined> {
+  try {
+    return (await catalog.getDatabase({ name })).database?.locationUri;
+  } catch (error) {
+    if (error instanceof SkepError && error.code === 'NO_SUCH_OBJECT') return undefined;
+    throw error;
+  }
+}
+
+/** The transactions that had ended by then: of those above the smallest open one some may have aborted since. */
+const endedBy = (txns: ValidTxnList): bigint =>
+  txns.minOpenTxn === LONG_MAX ? txns.highWatermark : txns.minOpenTxn - 1n;
 
 /** Folders at any depth that hold base or delta folders. */
 async function acidFolders(fs: FileSystem, folder: string): Promise<string[]> {

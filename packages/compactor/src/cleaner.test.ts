@@ -168,6 +168,8 @@ describe('what is asked for', () => {
     await w.cleaner(services);
     expect(await w.states()).toEqual(['1 failed']);
     expect((await w.show())[0].errorMessage).toMatch(/read-only/);
+    const figures = (await w.services.meter.read()).map(([{ name }, [{ value }]]) => [name, value]);
+    expect(figures).toContainEqual(['compaction_cleaner_failure_counter', 6]);
     expect(await w.rows()).toEqual(rows);
   });
 

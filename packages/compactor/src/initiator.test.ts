@@ -169,6 +169,8 @@ describe('the Initiator', () => {
     expect(await initiator.runOnce()).toHaveLength(1);
     const failed = (await w.show()).find((c) => c.state === CompactionState.COMPACTION_STATE_DID_NOT_INITIATE);
     expect(failed).toMatchObject({ table: 't', errorMessage: expect.stringMatching(/unreadable/) });
+    const figures = (await w.services.meter.read()).map(([{ name }, [{ value }]]) => [name, value]);
+    expect(figures).toContainEqual(['compaction_initiator_failure_counter', 1]);
     w.advance(300_000);
     expect(await w.initiator()).toHaveLength(1);
   });

@@ -105,6 +105,7 @@ export class Initiator {
     try {
       return await this.decide(candidate, resource);
     } catch (error) {
+      this.services.meter.failure('initiator');
       const { database, table, partition } = resource;
       this.services.log.warn(
         { table: `${database}.${table}`, partition, error },

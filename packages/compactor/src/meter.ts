@@ -1,6 +1,6 @@
 import type { Clock } from '@skep/core';
 import { type Compaction, CompactionType } from '@skep/rpc';
-import type { Figure, FigureSource, Reading } from '@skep/telemetry';
+import { counter, type Figure, type FigureSource, gauge, one, type Reading } from '@skep/telemetry/figure';
 
 export type CycleRole = 'initiator' | 'cleaner';
 
@@ -22,19 +22,21 @@ interface Cycle {
 }
 
 const timer = (name: string, help: string): Timer => ({
-  count: { name: `${name}_count`, help: `${help}: how many.`, type: 'counter' },
-  sum: { name: `${name}_sum`, help: `${help}: seconds in all.`, type: 'counter' },
+  count: counter(`${name}_count`, `${help}: how many.`),
+  sum: counter(`${name}_sum`, `${help}: seconds in all.`),
   done: 0,
   ms: 0,
 });
 
 const cycle = (role: CycleRole): Cycle => ({
-  duration: {
-    name: `compaction_${role}_cycle_duration`,
-    help: `Seconds that the ${role}'s cycle takes so far, or the last took.`,
-    type: 'gauge',
-  },
-  failures: { name: `compaction_${role}_failure_counter`, help: `Cycles of the ${role} that failed.`, type: 'counter' },
+  duration: gauge(
+    `compaction_${role}_cycle_duration`,
+    `Seconds that the ${role}'s cycle takes so far, or the last took.`,
+  ),
+  failures: counter(
+    `compaction_${role}_failure_counter`,
+    `Cycles of the ${role} that failed, and tables and partitions that one failed at.`,
+  ),
   startedMs: undefined,
   lastMs: 0,
   failed: 0,
@@ -76,6 +78,11 @@ export class CompactorMeter implements FigureSource {
     }
   }
 
+  /** A table or partition that a cycle could do nothing about, and left behind. */
+  failure(role: CycleRole): void {
+    this.cycles[role].failed++;
+  }
+
   /** One request, carried out or cleaned up after. */
   job(step: 'worker' | 'cleaner', { type }: Pick<Compaction, 'type'>, ms: number): void {
     const found = (step === 'worker' ? this.work : this.cleaning).get(type);
@@ -89,7 +96,6 @@ export class CompactorMeter implements FigureSource {
 
   async read(): Promise<Reading[]> {
     const now = this.clock.now();
-    const one = (figure: Figure, value: number): Reading => [figure, [{ value }]];
     return [
       ...Object.values(this.cycles).flatMap(({ duration, failures, startedMs, lastMs, failed }) => [
         one(duration, (startedMs === undefined ? lastMs : now - startedMs) / 1000),

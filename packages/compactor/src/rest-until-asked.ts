@@ -1,4 +1,4 @@
-import { idle } from '@skep/core';
+import { idle, linkedAbort } from '@skep/core';
 import { withCallOptions } from '@skep/rpc';
 import type { WorkerServices } from './worker-services.js';
 
@@ -21,15 +21,13 @@ export async function restUntilAsked(
   ms: number,
   { signal, wakers }: RestEnds,
 ): Promise<void> {
-  const end = new AbortController();
+  const end = linkedAbort(signal);
   const giveUp = () => end.abort();
-  signal.addEventListener('abort', giveUp, { once: true });
-  if (signal.aborted) giveUp();
   const rested = idle(ms, end.signal, wakers).then(giveUp);
   const asked = isAsked(services, poolName, ms, end.signal).then(async (isSo) => (isSo ? undefined : await rested));
   await Promise.race([rested, asked]);
   giveUp();
-  signal.removeEventListener('abort', giveUp);
+  end.release();
 }
 
 async function isAsked(

@@ -1,7 +1,6 @@
 import type { Database } from '@skep/metadb';
-import type { Figure, FigureSource } from '@skep/telemetry';
+import { type FigureSource, gauge, one } from '@skep/telemetry/figure';
 
-const gauge = (name: string, help: string): Figure => ({ name, help, type: 'gauge' });
 const locks = gauge('num_locks', 'Locks held or waited for, by component.');
 const waiting = gauge('skep_locks_waiting', 'Those of them that are waited for.');
 const oldest = gauge('oldest_lock_age_in_sec', 'Time since the oldest held lock was acquired; 0 if there is none.');
@@ -19,11 +18,7 @@ export function lockFigures(db: Database): FigureSource {
              MIN(HL_ACQUIRED_AT) AS OLDEST FROM HIVE_LOCKS`,
         );
         const ageS = row?.OLDEST == null ? 0 : Math.max(0, Number(now - row.OLDEST) / 1000);
-        return [
-          [locks, [{ value: Number(row?.N ?? 0n) }]],
-          [waiting, [{ value: Number(row?.W ?? 0n) }]],
-          [oldest, [{ value: ageS }]],
-        ];
+        return [one(locks, Number(row?.N ?? 0n)), one(waiting, Number(row?.W ?? 0n)), one(oldest, ageS)];
       }),
   };
 }

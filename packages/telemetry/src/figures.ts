@@ -1,32 +1,6 @@
 import type { Clock } from '@skep/core';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-
-/** One value of a figure; labels tell values of one name apart. */
-export interface Sample {
-  readonly value: number;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
-/** A figure with what it counts, as Prometheus shows it. */
-export interface Figure {
-  /** Hive's name of the metric where it has one (MetricsConstants). */
-  readonly name: string;
-  readonly help: string;
-  /** A counter only grows while its source lives; a gauge is what it is now. */
-  readonly type: 'gauge' | 'counter';
-  readonly labels?: readonly string[];
-}
-
-/** A figure's present values. Labels that are no longer given are no longer shown; a figure without labels and values is 0. */
-export type Reading = readonly [figure: Figure, samples: readonly Sample[]];
-
-/** Figures that are read together, in one or two queries: those of one service. */
-export interface FigureSource {
-  /** Of what: `transactions`, `locks` …; the label of its failures. */
-  readonly name: string;
-  readonly figures: readonly Figure[];
-  read(): Promise<readonly Reading[]>;
-}
+import type { FigureSource, Sample } from './figure.js';
 
 /**
  * What a process measures, in Prometheus's text. Sources are asked when somebody scrapes, but no more often than

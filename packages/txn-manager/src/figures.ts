@@ -1,5 +1,5 @@
 import type { Database, Tx } from '@skep/metadb';
-import type { Figure, FigureSource, Reading } from '@skep/telemetry';
+import { counter, type FigureSource, gauge, one, type Reading } from '@skep/telemetry/figure';
 
 export interface TxnFigureOptions {
   /** `metastore.acidmetrics.table.aborted.txns.threshold`: tables with more aborted transactions are counted. */
@@ -16,9 +16,6 @@ export interface TxnTotals {
   aborted: number;
   timedOut: number;
 }
-
-const gauge = (name: string, help: string): Figure => ({ name, help, type: 'gauge' });
-const counter = (name: string, help: string): Figure => ({ name, help, type: 'counter' });
 
 const openAll = gauge('num_open_transactions', 'Open transactions.');
 const openRepl = gauge('num_open_repl_transactions', 'Open transactions of replication.');
@@ -122,5 +119,3 @@ async function readTables(tx: Tx, threshold: number): Promise<Reading[]> {
     one(completedRows, await rowsOf('COMPLETED_TXN_COMPONENTS')),
   ];
 }
-
-const one = (figure: Figure, value: number): Reading => [figure, [{ value }]];

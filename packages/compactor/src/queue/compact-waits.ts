@@ -1,4 +1,4 @@
-import { type Clock, idle } from '@skep/core';
+import { type Clock, idle, linkedAbort } from '@skep/core';
 
 /** Longer than this nobody waits in one call: deadlines of calls are 60 s unless they say otherwise. */
 const MOST_WAIT_MS = 60_000;
@@ -49,9 +49,7 @@ export class CompactWaits {
   /** Resolves when there is work for a Worker of the pool; false: not within `waitMs`, or the signal was aborted. */
   async wait(poolName: string, waitMs: number, signal?: AbortSignal): Promise<boolean> {
     if (waitMs <= 0 || signal?.aborted || this.waiters.size >= MOST_WAITERS) return false;
-    const over = new AbortController();
-    const giveUp = () => over.abort();
-    signal?.addEventListener('abort', giveUp, { once: true });
+    const over = linkedAbort(signal);
     try {
       return await new Promise<boolean>((settle, fail) => {
         const waiter = { poolName, settle, fail };
@@ -63,7 +61,7 @@ export class CompactWaits {
       });
     } finally {
       over.abort();
-      signal?.removeEventListener('abort', giveUp);
+      over.release();
       if (this.waiters.size === 0) for (const end of [...this.pollers]) end();
     }
   }

@@ -1,6 +1,7 @@
 import type { AcidState } from '@skep/acid';
 import type { Database, Tx } from '@skep/metadb';
-import type { Figure, FigureSource, Logger, Sample } from '@skep/telemetry';
+import type { Logger } from '@skep/telemetry';
+import { type Figure, type FigureSource, gauge, type Sample } from '@skep/telemetry/figure';
 
 /** A table or partition. */
 interface Resource {
@@ -36,12 +37,7 @@ const FIGURES: readonly (readonly [DeltaKind, string, Figure])[] = (
 ).map(([kind, word, help]) => [
   kind,
   word,
-  {
-    name: `compaction_num_${word}_deltas`,
-    help: `${help}, of the tables and partitions that have the most.`,
-    type: 'gauge',
-    labels: ['resource'],
-  },
+  gauge(`compaction_num_${word}_deltas`, `${help}, of the tables and partitions that have the most.`, ['resource']),
 ]);
 
 /** How many deltas a reader reads, and how many of them are small beside the base (DeltaFilesMetricReporter). Pure. */

@@ -1,8 +1,5 @@
 import type { Database } from '@skep/metadb';
-import type { Figure, FigureSource, Reading, Sample } from '@skep/telemetry';
-
-const gauge = (name: string, help: string, labels: string[] = []): Figure => ({ name, help, type: 'gauge', labels });
-const one = (figure: Figure, value: number): Reading => [figure, [{ value }]];
+import { type Figure, type FigureSource, gauge, one, type Reading, type Sample } from '@skep/telemetry/figure';
 
 /** By state code, Hive's name of the figure. */
 const STATES: readonly (readonly [code: string, figure: Figure])[] = [
