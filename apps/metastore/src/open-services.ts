@@ -11,17 +11,18 @@ import {
 } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { type Clock, SkepError, systemClock } from '@skep/core';
-import { LockManager, lockMigrations } from '@skep/lock-manager';
+import { lockMigrations } from '@skep/lock-manager';
 import { type Database, type Migration, openDatabase, type Tx } from '@skep/metadb';
 import { type ConnectOptions, InvalidRequestError } from '@skep/rpc';
 import { type FileSystem, localFileSystem } from '@skep/storage';
 import type { FigureSource, Logger } from '@skep/telemetry';
-import { currentAgentInfo, isHolderAlive, TxnManager, txnMigrations } from '@skep/txn-manager';
+import { currentAgentInfo, isHolderAlive, txnMigrations } from '@skep/txn-manager';
 import { type Background, type BackgroundOptions, startBackground } from './background.js';
 import { loggedCompactions } from './compaction-log.js';
 import { figuresOf } from './figures.js';
 import { leaseMigrations } from './lease.js';
 import { loggedLocks } from './lock-log.js';
+import { openManagers } from './open-managers.js';
 import { closeAll, connectSome } from './remote-services.js';
 import {
   compactorConf,
@@ -92,8 +93,9 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
   const missing = SERVICE_NAMES.filter((name) => !hosted.includes(name) && peers[name] === undefined);
   if (missing.length > 0) {
     const flags = missing.map((name) => `--peer ${name}=HOST:PORT`).join(' ');
+    const addresses = missing.length === 1 ? 'its address is' : 'their addresses are';
     throw new InvalidRequestError(
-      `${missing.join(', ')}: not served here (--services), so its address is needed: ${flags}`,
+      `${missing.join(', ')}: not served here (--services), so ${addresses} needed: ${flags}`,
     );
   }
   const migrations = migrationsOf(hosted, options);
@@ -105,9 +107,13 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
     const { catalog, warehouse, otherWarehouse } = isHere('catalog')
       ? await openCatalog(db, options)
       : { catalog: connections.catalog?.service, warehouse: '', otherWarehouse: undefined };
-    const manager = isHere('transactions')
-      ? new TxnManager({ db, clock, locks: () => services.locks, conf: txnConf(conf) })
-      : undefined;
+    const { txnManager: manager, lockManager } = openManagers(db, {
+      clock,
+      isHere,
+      txns: () => services.txns,
+      locks: () => services.locks,
+      conf: txnConf(conf),
+    });
     const deltaCounts = isHere('compaction') ? new DeltaCounts({ db, log, ...deltaCountOptions(conf) }) : undefined;
     const writes = new WritesToDisabled(() => services.catalog);
     const meter = new CompactorMeter(clock);
@@ -116,9 +122,7 @@ export async function openServices(options: OpenServicesOptions): Promise<Opened
       catalog: given(catalog),
       txns:
         manager === undefined ? given(connections.transactions?.service) : loggedTxns(manager, { log, clock, writes }),
-      locks: isHere('locks')
-        ? loggedLocks(new LockManager({ db, clock, txns: () => services.txns, conf: txnConf(conf) }), log, clock)
-        : given(connections.locks?.service),
+      locks: lockManager === undefined ? given(connections.locks?.service) : loggedLocks(lockManager, log, clock),
       compactions: isHere('compaction')
         ? loggedCompactions(
             new CompactionQueue({

@@ -169,7 +169,24 @@ describe('aborted writes', () => {
     expect(await w.count('TXN_COMPONENTS')).toBe(1);
   });
 
-  it('of a table that is gone, or not to be cleaned, are left alone', async () => {
+  it('of a table that is gone are forgotten once its folder is gone too, but not while it is being renamed (Hive: assuming it was dropped)', async () => {
+    const { txnId } = await w.insert([[1, 'a']], { end: 'abort' });
+    const held = await w.lockTable('t');
+    await w.catalog.dropTable({ database: 'default', name: 't' });
+    await w.fs.delete(w.location(), { recursive: true });
+    expect(await w.cleaner()).toBe(0);
+    expect(await w.count('TXN_COMPONENTS')).toBe(1);
+    expect(await w.count('HIVE_LOCKS')).toBe(1);
+    await w.locks.unlock({ lockId: held });
+    w.advance(300_001);
+    await w.cleaner();
+    expect(await w.count('TXN_COMPONENTS')).toBe(0);
+    expect(await w.count('HIVE_LOCKS')).toBe(0);
+    await w.age();
+    expect(await abortedTxns()).not.toContain(txnId);
+  });
+
+  it('of a table that is gone, but whose folder is there, or not to be cleaned, are left alone', async () => {
     await w.createTable('keep', { parameters: { no_cleanup: 'true' } });
     await w.insert([[1, 'a']], { table: 'keep', end: 'abort' });
     await w.insert([[1, 'a']], { end: 'abort' });
@@ -245,6 +262,35 @@ describe('aborted dynamic-partition writes (B65)', () => {
     expect(await w.cleaner()).toBe(0);
     await w.age();
     expect((await w.snapshot('p')).writeIds.isWriteIdValid(1n)).toBe(false);
+  });
+
+  it('of a partition that is gone are forgotten, wherever its files are, but not while it is being renamed', async () => {
+    await w.insert([[1, 'a']], { table: 'p', partition: 'k=1', end: 'abort' });
+    await w.insert([[2, 'a']], { table: 'p', partition: 'k=1' });
+    const held = await w.lockTable('p', 'k=1');
+    // A rename that dies before the transaction manager hears of it.
+    const { partitions } = await w.catalog.getPartitions({ database: 'default', table: 'p', names: ['k=1'] });
+    await w.fs.rename(w.location('p', 'k=1'), w.location('p', 'k=3'));
+    const sd = partitions[0].sd && { ...partitions[0].sd, location: w.location('p', 'k=3') };
+    const renamed = [{ ...partitions[0], values: ['3'], sd }];
+    await w.catalog.alterPartitions({ database: 'default', table: 'p', names: ['k=1'], partitions: renamed });
+    expect(await w.cleaner()).toBe(0);
+    expect(await w.count('TXN_COMPONENTS')).toBe(1);
+    await w.locks.unlock({ lockId: held });
+    w.advance(300_001);
+    expect(await w.cleaner()).toBe(1);
+    expect(await w.count('TXN_COMPONENTS')).toBe(0);
+    expect(await w.count('HIVE_LOCKS')).toBe(0);
+    await w.age();
+    expect(await w.rows({ table: 'p', partition: 'k=3' })).toEqual(['2|a']);
+    expect(await abortedTxns()).toEqual([]);
+  });
+
+  it('of a partition that the catalog has, without its folder, are left alone', async () => {
+    await w.insert([[1, 'a']], { table: 'p', partition: 'k=1', end: 'abort' });
+    await w.fs.delete(w.location('p', 'k=1'), { recursive: true });
+    expect(await w.cleaner()).toBe(0);
+    expect(await w.count('TXN_COMPONENTS')).toBe(1);
   });
 
   it('of one partition that never came to be are removed from where it would be', async () => {

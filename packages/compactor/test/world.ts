@@ -16,7 +16,9 @@ import {
   CompactionType,
   connect,
   DataOperation,
+  LockComponent,
   type LockService,
+  LockType,
   Partition,
   StorageDescriptor,
   serve,
@@ -329,6 +331,19 @@ export class World {
   /** Names in a table's or partition's folder. */
   ls(table = 't', partition?: string): string[] {
     return readdirSync(this.location(table, partition).slice('file:'.length)).sort();
+  }
+
+  /** As who drops or renames it has it; answers the lock's id. */
+  async lockTable(table: string, partition?: string): Promise<bigint> {
+    const component = LockComponent.fromPartial({
+      type: LockType.LOCK_TYPE_EXCLUSIVE,
+      database: 'default',
+      table,
+      partition,
+    });
+    const who = { user: 'u', host: 'here', agentInfo: '' };
+    const request = { ...who, txnId: 0n, zeroWaitRead: false, exclusiveCtas: false, components: [component] };
+    return (await this.locks.lock(request)).lockId;
   }
 
   async compact(type: CompactionType, options: { table?: string; partition?: string; pool?: string } = {}) {

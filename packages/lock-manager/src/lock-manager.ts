@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '@skep/core';
-import { Batcher, type Database } from '@skep/metadb';
+import { Batcher, type Database, type Step } from '@skep/metadb';
 import {
+  type AddWriteComponentsRequest,
   type CheckLockRequest,
   currentCall,
   type HeartbeatLockRequest,
@@ -35,10 +36,20 @@ import { renameStatement } from './rename-locks.js';
 import { selectLocks } from './show-locks.js';
 import type { Verdict } from './verdict.js';
 
+/** The transaction manager of this process, where it keeps its tables in the same database. */
+export interface LocalTxns {
+  /** Records what will be written, as part of a database transaction; tells of each request whether its transaction is open. */
+  recordingStep(requests: readonly AddWriteComponentsRequest[]): Step<undefined>;
+  /** What the work answers; of a transaction that is not known any more what became of it, as far as that is. */
+  known<T>(work: Promise<T>): Promise<T>;
+}
+
 export interface LockManagerOptions {
   readonly db: Database;
   /** A getter, because the two services hold each other. */
   readonly txns: () => TransactionService;
+  /** Absent: it is elsewhere. */
+  readonly localTxns?: LocalTxns | undefined;
   readonly clock?: Clock;
   readonly conf?: Partial<LockConf>;
 }
@@ -49,10 +60,14 @@ export interface LockManagerOptions {
  */
 const VOLATILE = { durable: false } as const;
 
+/** The order in a batch with requests of the transaction manager: after write ids, as their rows, too, are held until the commit. */
+const RANKS = { enter: 3, release: 6 } as const;
+
 /** LockService over HIVE_LOCKS: Hive 4's compatibility, all components or none, first come first served. */
 export class LockManager implements LockService {
   private readonly db: Database;
   private readonly txns: () => TransactionService;
+  private readonly localTxns: LocalTxns | undefined;
   private readonly clock: Clock;
   private readonly conf: LockConf;
   /** What comes together is done together, see Batcher. */
@@ -60,16 +75,28 @@ export class LockManager implements LockService {
   private readonly releasing: Batcher<readonly bigint[], undefined>;
 
   constructor(options: LockManagerOptions) {
-    const { db } = options;
+    const { db, localTxns } = options;
     this.db = db;
-    this.entering = new Batcher(db, async (requests) => {
-      const entries = await db.transaction(async (tx) => table.enter(tx, requests, await tx.now()), VOLATILE);
-      return entries.map((value) => ({ value }));
-    });
-    this.releasing = new Batcher(db, async (requests) => {
-      await db.run(table.deleteOfTxns(requests.flat()), VOLATILE);
-      return requests.map(() => ({ value: undefined }));
-    });
+    this.localTxns = localTxns;
+    this.entering = new Batcher(
+      db,
+      async (tx, requests) => table.enteringStep(tx, requests, await tx.now(), recordsOf(localTxns, requests)),
+      {
+        rank: RANKS.enter,
+        subjectsOf: ({ txnId }) => (txnId === 0n ? [] : [txnId]),
+        isDurable: (requests) => localTxns !== undefined && requests.some((one) => writeComponents(one).length > 0),
+      },
+    );
+    this.releasing = new Batcher(
+      db,
+      (_tx, requests) => ({
+        decide: () => ({
+          removals: table.releaseStatements(requests.flat()),
+          outcomes: () => requests.map(() => ({ value: undefined })),
+        }),
+      }),
+      { rank: RANKS.release, subjectsOf: (txnIds) => txnIds, isDurable: () => false },
+    );
     this.txns = options.txns;
     this.clock = options.clock ?? systemClock;
     this.conf = { ...DEFAULT_LOCK_CONF, ...options.conf };
@@ -77,7 +104,7 @@ export class LockManager implements LockService {
 
   async lock(request: LockRequest): Promise<LockResponse> {
     validateLockRequest(request);
-    const { rows, verdict } = await this.recordAndEnter(request);
+    const { rows, verdict } = await this.enter(request);
     const lockId = rows[0].extId;
     const settled = await this.clearAndRetry(lockId, verdict);
     if (settled.blocked === undefined) return acquired(lockId);
@@ -92,26 +119,22 @@ export class LockManager implements LockService {
     };
   }
 
-  /**
-   * What will be written is recorded, which also tells whether the transaction is open, while the locks are asked for: one
-   * wait for the disk instead of two. Not in one database transaction, and nobody hears of the locks before both are done: a
-   * lock that outlives its transaction in between blocks nobody, see clearDead.
-   */
-  private async recordAndEnter(request: LockRequest): Promise<table.Entry> {
+  private async enter(request: LockRequest): Promise<table.Entry> {
     const { txnId } = request;
     const call = currentCall();
     if (txnId === 0n) return await this.entering.submit(request, call);
-    const [recorded, entered] = await Promise.allSettled([
-      this.txns().addWriteComponents({ txnId, components: writeComponents(request) }),
-      this.entering.submit(request, call),
-    ]);
-    if (recorded.status === 'rejected') {
+    if (this.localTxns !== undefined) return await this.localTxns.known(this.entering.submit(request, call));
+    const entry = await this.entering.submit(request, call);
+    try {
+      // Afterwards: whoever drops a table forgets what was recorded of it before its lock ends, and cannot once we have one.
+      // Nobody hears of the locks before this is done; one that outlives its transaction in between blocks nobody, see clearDead.
+      await this.txns().addWriteComponents({ txnId, components: writeComponents(request) });
+    } catch (error) {
       // Should that fail too, the locks go with their transaction: what failed first is what the caller hears.
-      if (entered.status === 'fulfilled') await Promise.allSettled([this.withdraw(entered.value.rows[0].extId)]);
-      throw recorded.reason;
+      await Promise.allSettled([this.withdraw(entry.rows[0].extId)]);
+      throw error;
     }
-    if (entered.status === 'rejected') throw entered.reason;
-    return entered.value;
+    return entry;
   }
 
   private async withdraw(lockId: bigint): Promise<void> {
@@ -226,7 +249,7 @@ export class LockManager implements LockService {
     const expired = blockers.filter((row) => row.txnId === 0n && row.lastHeartbeatMs < before).map((row) => row.extId);
     if (ended.length === 0 && expired.length === 0) return false;
     await this.db.transaction(async (tx) => {
-      await tx.runAll(table.deleteOfTxns(ended));
+      await tx.runAll(table.releaseStatements(ended));
       // A heartbeat may have come meanwhile: the statement looks again.
       await table.deleteExpired(tx, before, expired);
     }, VOLATILE);
@@ -239,6 +262,14 @@ export class LockManager implements LockService {
     const { states } = await this.txns().getTxnStates({ txnIds: ids });
     return ids.filter((_, i) => states[i] !== TxnState.TXN_STATE_OPEN);
   }
+}
+
+/** What is recorded of requests in the database transaction that enters them. */
+function recordsOf(txns: LocalTxns | undefined, requests: readonly LockRequest[]): table.Records | undefined {
+  const of = requests.filter(({ txnId }) => txnId !== 0n);
+  if (txns === undefined || of.length === 0) return undefined;
+  const writes = of.map((request) => ({ txnId: request.txnId, components: writeComponents(request) }));
+  return { of, step: txns.recordingStep(writes) };
 }
 
 function acquired(lockId: bigint): LockResponse {

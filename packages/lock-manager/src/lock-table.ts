@@ -1,5 +1,15 @@
 import { LONG_MAX } from '@skep/core';
-import { chunked, idList, insertStatements, type Row, type SqlValue, type Statement, type Tx } from '@skep/metadb';
+import {
+  chunked,
+  idList,
+  insertStatements,
+  type Row,
+  type Settled,
+  type SqlValue,
+  type Statement,
+  type Step,
+  type Tx,
+} from '@skep/metadb';
 import type { LockRequest } from '@skep/rpc';
 import { ClaimIndex } from './compatibility.js';
 import { ACQUIRED, type LockRow, type RawLockRow, toLockRow, typeCode, WAITING } from './lock-row.js';
@@ -21,28 +31,58 @@ export interface Entry {
   readonly verdict: Verdict;
 }
 
-/** Takes the next external ids, and judges the rows of each request by them: a later one by those before it too. */
-export async function enter(tx: Tx, requests: readonly LockRequest[], now: bigint): Promise<Entry[]> {
+/** What is to be recorded in the database transaction that enters requests. */
+export interface Records {
+  /** Of which requests the step tells, in this order, whether what they write is recorded. */
+  readonly of: readonly LockRequest[];
+  readonly step: Step<undefined>;
+}
+
+/**
+ * Takes the next external ids, and judges the rows of each request by them: a later one by those before it too. One whose writes
+ * cannot be recorded is not entered.
+ */
+export function enteringStep(tx: Tx, requests: readonly LockRequest[], now: bigint, records?: Records): Step<Entry> {
   const asked = requests.flatMap((request) => newRows(request, LONG_MAX, now));
-  const [next, ...earlier] = await tx.allOf([sequence(tx), ...earlierQueries(asked)]);
-  const first = (next[0]?.NL_NEXT as bigint | undefined) ?? 1n;
-  const index = new ClaimIndex(toLockRows(earlier));
-  const entered: LockRow[] = [];
-  const entries: Entry[] = [];
-  for (const [i, request] of requests.entries()) {
-    const waiting = newRows(request, first + BigInt(i), now);
-    const found = judge(waiting, index);
-    const verdict = found.blocked === undefined ? found : await disentangle(tx, waiting, found, entered);
-    const rows = withVerdict(waiting, verdict, now);
-    for (const row of rows) index.add(row);
-    entered.push(...rows);
-    entries.push({ rows, verdict });
-  }
-  await tx.runLast([
-    ['UPDATE NEXT_LOCK_ID SET NL_NEXT = ?', [first + BigInt(requests.length)]],
-    ...insertStatements('HIVE_LOCKS', COLUMNS, entered.map(toValues)),
-  ]);
-  return entries;
+  const before = records?.step.queries ?? [];
+  return {
+    lookups: records?.step.lookups ?? [],
+    queries: [...before, sequence(tx), ...earlierQueries(asked)],
+    async decide(answers) {
+      const [next, ...earlier] = answers.own.slice(before.length);
+      const recorded = await records?.step.decide({ ...answers, own: answers.own.slice(0, before.length) }, tx);
+      // That does not depend on what is written last: nothing is.
+      const ends = new Map(recorded?.outcomes([]).map((end, i) => [records?.of[i], end]));
+      let id = (next[0]?.NL_NEXT as bigint | undefined) ?? 1n;
+      const index = new ClaimIndex(toLockRows(earlier));
+      const entered: LockRow[] = [];
+      const outcomes: Settled<Entry>[] = [];
+      for (const request of requests) {
+        const end = ends.get(request);
+        if (end !== undefined && 'error' in end) {
+          outcomes.push(end);
+          continue;
+        }
+        const waiting = newRows(request, id++, now);
+        const found = judge(waiting, index);
+        const verdict = found.blocked === undefined ? found : await disentangle(tx, waiting, found, entered);
+        const rows = withVerdict(waiting, verdict, now);
+        for (const row of rows) index.add(row);
+        entered.push(...rows);
+        outcomes.push({ value: { rows, verdict } });
+      }
+      const inserts = insertStatements('HIVE_LOCKS', COLUMNS, entered.map(toValues));
+      return {
+        removals: recorded?.removals ?? [],
+        statements: [
+          ...(recorded?.statements ?? []),
+          ...(entered.length === 0 ? [] : [['UPDATE NEXT_LOCK_ID SET NL_NEXT = ?', [id]] as const]),
+          ...inserts,
+        ],
+        outcomes: () => outcomes,
+      };
+    },
+  };
 }
 
 /** The rows as they are entered. */
@@ -198,7 +238,11 @@ export function deleteRequest(extId: bigint): Statement {
   return ['DELETE FROM HIVE_LOCKS WHERE HL_LOCK_EXT_ID = ?', [extId]];
 }
 
-export function deleteOfTxns(txnIds: readonly bigint[]): Statement[] {
+/**
+ * What releases the locks of transactions: also for the transaction manager of the same process and database, in the database
+ * transaction that ends them.
+ */
+export function releaseStatements(txnIds: readonly bigint[]): Statement[] {
   return chunked(txnIds).map((chunk) => {
     const ids = idList(chunk);
     return [`DELETE FROM HIVE_LOCKS WHERE HL_TXNID IN ${ids.sql}`, ids.params];

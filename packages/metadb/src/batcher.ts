@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { BatchLanes } from './batch-lanes.js';
-import type { Database } from './database.js';
+import { BatchLanes, type Part } from './batch-lanes.js';
+import type { Step } from './batch-step.js';
+import type { Database, Tx } from './database.js';
 import { DatabaseError } from './errors.js';
 
 /** How one request of a batch ended. */
@@ -11,11 +11,17 @@ export interface Ending {
   throwIfAborted(): void;
 }
 
-export interface BatcherOptions {
+export interface BatcherOptions<Q> {
   /** Requests that are carried out together at most; default 64. */
   readonly maxSize?: number;
   /** Requests that wait at most; default 10,000. */
   readonly maxWaiting?: number;
+  /** Smaller ones read and write first in a batch: the order in which every process takes its row locks. */
+  readonly rank?: number;
+  /** What a request is about. Two kinds of requests about the same are never in one batch: each sees what the other wrote. */
+  subjectsOf?(request: Q): readonly unknown[];
+  /** Whether a power cut must not take the requests back; asked with SQLite only. Default: yes. */
+  isDurable?(requests: readonly Q[]): boolean | Promise<boolean>;
 }
 
 interface Member<Q, A> {
@@ -26,35 +32,35 @@ interface Member<Q, A> {
 }
 
 /**
- * Carries out together, in one database transaction, what callers ask for at the same time: round trips, statements and
- * flushes are then paid once for all. Nobody is kept waiting for others to come: a request begins at once when nothing else
- * runs, and those that come while batches do make the next ones (BatchLanes).
+ * Carries out together, in one database transaction, what callers ask for at the same time, requests of other kinds
+ * included (but with SQLite, see BatchLanes): round trips, statements and flushes are then paid once for all. Nobody is kept waiting for others
+ * to come: a request begins at once when nothing else runs, and those that come while batches do make the next ones.
  *
- * `run` answers for each request, in their order. Where it throws instead, nothing has been done, and each is carried out by
- * itself, so that a request that cannot be done does not fail its neighbours; unless the failure cannot be a request's
- * fault, or what was done is not known. It runs in no caller's context: `currentCall` is nobody's.
+ * `begin` makes the step of the requests, which answers for each, in their order; it may be run again, and runs in no caller's
+ * context: `currentCall` is nobody's. Where the whole fails nothing has been done, and each kind is carried out by itself, then each
+ * request, so that one that cannot be done does not fail its neighbours; unless the failure cannot be a request's fault, or
+ * what was done is not known.
  */
 export class Batcher<Q, A> {
   private readonly waiting: Member<Q, A>[] = [];
   private readonly maxSize: number;
   private readonly maxWaiting: number;
   private readonly lanes: BatchLanes;
-  private readonly inOwnContext = AsyncLocalStorage.snapshot();
   private readonly queued = {
-    start: (): Promise<void> | undefined => {
-      const members = this.take();
-      return members.length === 0 ? undefined : this.inOwnContext(() => this.carryOut(members));
+    take: (subjects: Map<unknown, unknown>): Part | undefined => {
+      const members = this.take(subjects);
+      return members.length === 0 ? undefined : this.partOf(members);
     },
     hasMore: () => this.waiting.length > 0,
   };
 
   constructor(
-    private readonly db: Pick<Database, 'path' | 'dialect'>,
-    private readonly run: (requests: readonly Q[]) => Promise<readonly Settled<A>[]>,
-    { maxSize = 64, maxWaiting = 10_000 }: BatcherOptions = {},
+    private readonly db: Database,
+    private readonly begin: (tx: Tx, requests: readonly Q[]) => Step<A> | Promise<Step<A>>,
+    private readonly options: BatcherOptions<Q> = {},
   ) {
-    this.maxSize = maxSize;
-    this.maxWaiting = maxWaiting;
+    this.maxSize = options.maxSize ?? 64;
+    this.maxWaiting = options.maxWaiting ?? 10_000;
     this.lanes = BatchLanes.of(db);
   }
 
@@ -70,15 +76,19 @@ export class Batcher<Q, A> {
     });
   }
 
-  /** Without those whose callers have given up meanwhile. */
-  private take(): Member<Q, A>[] {
+  /** Without those whose callers have given up meanwhile, up to one that has to be in another batch. */
+  private take(subjects: Map<unknown, unknown>): Member<Q, A>[] {
     const members: Member<Q, A>[] = [];
     while (members.length < this.maxSize) {
-      const member = this.waiting.shift();
+      const member = this.waiting[0];
       if (member === undefined) break;
+      const own = this.options.subjectsOf?.(member.request) ?? [];
+      if (own.some((subject) => (subjects.get(subject) ?? this) !== this)) break;
+      this.waiting.shift();
       try {
         member.ending?.throwIfAborted();
         members.push(member);
+        for (const subject of own) subjects.set(subject, this);
       } catch (reason) {
         member.reject(reason);
       }
@@ -86,22 +96,19 @@ export class Batcher<Q, A> {
     return members;
   }
 
-  private async carryOut(members: readonly Member<Q, A>[]): Promise<void> {
-    try {
-      settleAll(members, await this.run(members.map(({ request }) => request)));
-    } catch (error) {
-      if (members.length > 1 && mayBeOfOne(error))
-        await Promise.all(members.map((member) => this.carryOutAlone(member)));
-      else for (const { reject } of members) reject(error);
-    }
-  }
-
-  private async carryOutAlone(member: Member<Q, A>): Promise<void> {
-    try {
-      settleAll([member], await this.run([member.request]));
-    } catch (error) {
-      member.reject(error);
-    }
+  private partOf(members: readonly Member<Q, A>[]): Part {
+    const requests = members.map(({ request }) => request);
+    return {
+      rank: this.options.rank ?? 0,
+      size: members.length,
+      begin: async (tx) => this.begin(tx, requests),
+      isDurable: async () => (await this.options.isDurable?.(requests)) ?? true,
+      settle: (outcomes) => settleAll(members, outcomes as readonly Settled<A>[]),
+      reject: (error) => {
+        for (const { reject } of members) reject(error);
+      },
+      split: () => members.map((member) => this.partOf([member])),
+    };
   }
 }
 
@@ -110,20 +117,6 @@ function settleAll<Q, A>(members: readonly Member<Q, A>[], outcomes: readonly Se
     const outcome = outcomes[i];
     if ('error' in outcome) reject(outcome.error);
     else resolve(outcome.value);
-  }
-}
-
-/** Whether one request may have failed the whole batch: a row kept locked, a value that does not fit, a bug. */
-function mayBeOfOne(error: unknown): boolean {
-  if (!(error instanceof DatabaseError)) return true;
-  switch (error.code) {
-    case 'DATABASE_LOCKED':
-    case 'DATABASE_VALUE':
-    case 'DATABASE_CONSTRAINT':
-    case 'DATABASE_STATEMENT':
-      return true;
-    default:
-      return false;
   }
 }
 

@@ -18,11 +18,6 @@ export interface RunResult {
 /** A statement and what stands for its `?`. */
 export type Statement = readonly [sql: string, params?: readonly SqlValue[]];
 
-/** What a statement changed, and what it answered. */
-export interface StatementResult extends RunResult {
-  readonly rows: Row[];
-}
-
 /**
  * One database transaction. With MySQL it reads what others have committed by each statement (READ COMMITTED, as Hive):
  * what must not change until the end is read with `dialect.forUpdate`. Never call another service or open another transaction while it is open: with SQLite there
@@ -37,8 +32,11 @@ export interface Tx {
   run(sql: string, params?: readonly SqlValue[]): Promise<RunResult>;
   /** Statements of which none needs another's answer: one round trip to a server. */
   runAll(statements: readonly Statement[]): Promise<RunResult[]>;
-  /** The same as the end of the transaction, queries among them: a server commits in the same round trip. Nothing may follow. */
-  runLast(statements: readonly Statement[]): Promise<StatementResult[]>;
+  /**
+   * The same as the end of the transaction: a server commits in the same round trip. Nothing may follow. Answers the rows of the
+   * queries among them (which begin with SELECT), nothing of others.
+   */
+  runLast(statements: readonly Statement[]): Promise<Row[][]>;
   /** Queries of which none needs another's answer: one round trip to a server. */
   allOf(queries: readonly Statement[]): Promise<Row[][]>;
   /** The database's clock in epoch milliseconds: what Hive writes into its time columns. */

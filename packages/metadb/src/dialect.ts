@@ -23,6 +23,11 @@ export interface Dialect {
   readonly insertIgnore: string;
   /** A query of the ids, as ID, that the last INSERT gave its so many rows: `key` is what the database counts. */
   lastInsertIds(table: string, key: string, count: number): string;
+  /**
+   * Statements as one, of which the server answers the queries only, not every statement with a packet of its own; undefined where it
+   * has no such thing.
+   */
+  readonly compound: ((statements: readonly string[]) => string) | undefined;
   /** Follows the name of a table that is to be looked up by an index, so that no other rows get locked on the way. */
   useIndex(name: string): string;
   /** Tells whether the table `?` is there. */
@@ -49,6 +54,7 @@ export const SQLITE: Dialect = {
   insertIgnore: 'INSERT OR IGNORE INTO',
   // Nobody else writes meanwhile. (last_insert_rowid() changes while the query's answer is being inserted elsewhere.)
   lastInsertIds: (table, key, count) => `SELECT ${key} AS ID FROM ${table} ORDER BY ${key} DESC LIMIT ${count}`,
+  compound: undefined,
   useIndex: () => '',
   nullSafeEquals: (left, right) => `${left} IS ${right}`,
   timestamp: (epochMs) => utc(epochMs).slice(0, 23),
@@ -80,6 +86,7 @@ export function mysqlDialect(serverVersion: string): Dialect {
       Array.from({ length: count }, (_, i) => `SELECT LAST_INSERT_ID() + ${i} * @@auto_increment_increment AS ID`).join(
         ' UNION ALL ',
       ),
+    compound: /mariadb/i.test(serverVersion) ? (all) => `BEGIN NOT ATOMIC\n${all.join(';\n')};\nEND` : undefined,
     useIndex: (name) => ` FORCE INDEX (${name})`,
     nullSafeEquals: (left, right) => `${left} <=> ${right}`,
     timestamp: (epochMs) => utc(epochMs < 1000n ? 1000n : epochMs).slice(0, 19),
@@ -89,6 +96,11 @@ export function mysqlDialect(serverVersion: string): Dialect {
     autoIncrement: 'bigint NOT NULL AUTO_INCREMENT PRIMARY KEY',
     tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=latin1 COLLATE=latin1_bin',
   };
+}
+
+/** Whether a statement answers rows. */
+export function isQuery(sql: string): boolean {
+  return /^\s*SELECT\b/i.test(sql);
 }
 
 /** How many ids at most go into one statement: below every driver's limit of parameters. */

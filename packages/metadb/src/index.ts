@@ -1,3 +1,4 @@
+export { type Answers, carryOutStep, type Lookup, type Step, type Writes, want } from './batch-step.js';
 export { Batcher, type BatcherOptions, type Ending, type Settled, settled } from './batcher.js';
 export { createTables, type IndexDefinition, insertFirst, type TableDefinition } from './create-tables.js';
 export * from './database.js';

@@ -1,5 +1,5 @@
-import type { Row, RunResult, SqlValue, Statement, StatementResult, Tx } from './database.js';
-import type { Dialect } from './dialect.js';
+import type { Row, RunResult, SqlValue, Statement, Tx } from './database.js';
+import { type Dialect, isQuery } from './dialect.js';
 import { fromMysql, isConnectionLost, unknownOutcome } from './mysql-errors.js';
 import { type MysqlWire, statement, type WireResult } from './mysql-wire.js';
 
@@ -51,11 +51,19 @@ export class MysqlTx implements Tx {
     return (await this.send(statements)).map(({ run }) => run);
   }
 
-  async runLast(statements: readonly Statement[]): Promise<StatementResult[]> {
-    const isAlone = this.beginning.length === 0;
-    const results = await this.send(isAlone ? statements : [...statements, ['COMMIT']], !isAlone);
-    this.committed = !isAlone;
-    return results.slice(0, statements.length).map(({ run, rows }) => ({ ...run, rows }));
+  async runLast(statements: readonly Statement[]): Promise<Row[][]> {
+    if (this.beginning.length === 0) return (await this.send(statements)).map(({ rows }) => rows);
+    const { compound } = this.dialect;
+    const ending: readonly Statement[] = [...statements, ['COMMIT']];
+    const isCompound = compound !== undefined && statements.length > 1;
+    const results = isCompound
+      ? await this.sendTexts([compound(ending.map(([sql, params]) => statement(sql, params ?? [])))], true)
+      : await this.send(ending, true);
+    this.committed = true;
+    if (!isCompound) return results.slice(0, -1).map(({ rows }) => rows);
+    // Of the queries, and of the whole.
+    let next = 0;
+    return statements.map(([sql]) => (isQuery(sql) ? results[next++].rows : []));
   }
 
   async allOf(queries: readonly Statement[]): Promise<Row[][]> {
@@ -64,11 +72,17 @@ export class MysqlTx implements Tx {
   }
 
   private async send(statements: readonly Statement[], commits = false): Promise<WireResult[]> {
-    const own = statements.map(([sql, params]) => statement(sql, params ?? []));
+    return this.sendTexts(
+      statements.map(([sql, params]) => statement(sql, params ?? [])),
+      commits,
+    );
+  }
+
+  private async sendTexts(texts: readonly string[], commits: boolean): Promise<WireResult[]> {
     const beginning = this.begun ? [] : this.beginning;
     this.begun = true;
     try {
-      return (await this.wire.send([...beginning, ...own])).slice(beginning.length);
+      return (await this.wire.send([...beginning, ...texts])).slice(beginning.length);
     } catch (error) {
       if (commits && isConnectionLost(error)) throw unknownOutcome(this.path, error);
       throw fromMysql(this.path, error);

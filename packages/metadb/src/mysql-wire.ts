@@ -70,7 +70,10 @@ export class MysqlWire {
   /** Several statements in one round trip; they end at the first that fails. */
   async send(statements: readonly string[]): Promise<WireResult[]> {
     const { results, fields } = await this.query(statements.join(';\n'));
-    if (statements.length === 1) return [this.toResult(results, fields as FieldPacket[] | undefined)];
+    // Rows of one query are objects; several results, as also a compound statement gives, are arrays or what was changed.
+    const isMany =
+      Array.isArray(results) && Array.isArray(fields) && (fields[0] === undefined || Array.isArray(fields[0]));
+    if (!isMany) return [this.toResult(results, fields as FieldPacket[] | undefined)];
     const many = results as unknown[];
     const manyFields = fields as (FieldPacket[] | undefined)[];
     return many.map((result, i) => this.toResult(result, manyFields[i]));

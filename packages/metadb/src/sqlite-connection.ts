@@ -1,13 +1,12 @@
 import type { Clock } from '@skep/core';
 import Sqlite from 'better-sqlite3';
-import type { Row, RunResult, SqlValue, Statement, StatementResult, Tx } from './database.js';
-import { SQLITE } from './dialect.js';
+import type { Row, RunResult, SqlValue, Statement, Tx } from './database.js';
+import { isQuery, SQLITE } from './dialect.js';
 import { toDatabaseError } from './errors.js';
 
 /** How long SQLite itself waits, blocking the thread, before we wait with the event loop running. */
 const BUSY_TIMEOUT_MS = 20;
 const MAX_STATEMENTS = 1000;
-const NOTHING_CHANGED: RunResult = { changes: 0, firstId: 0n, lastId: 0n };
 
 /** The one connection to an SQLite file: prepared statements, kept. Runs synchronously. */
 export class SqliteConnection implements Tx {
@@ -79,15 +78,14 @@ export class SqliteConnection implements Tx {
     return results;
   }
 
-  async runLast(statements: readonly Statement[]): Promise<StatementResult[]> {
-    const results: StatementResult[] = [];
+  async runLast(statements: readonly Statement[]): Promise<Row[][]> {
+    const results: Row[][] = [];
     for (const [sql, params] of statements) {
-      const isQuery = this.guarded(sql, (statement) => statement.reader);
-      results.push(
-        isQuery
-          ? { ...NOTHING_CHANGED, rows: await this.all(sql, params) }
-          : { ...(await this.run(sql, params)), rows: [] },
-      );
+      if (isQuery(sql)) results.push(await this.all(sql, params));
+      else {
+        await this.run(sql, params);
+        results.push([]);
+      }
     }
     return results;
   }

@@ -1,17 +1,20 @@
 import {
+  carryOutStep,
   chunked,
   idList,
   insertStatements,
+  type Lookup,
   type Row,
-  type Settled,
   type SqlValue,
   type Statement,
+  type Step,
   settled,
   type Tx,
+  want,
 } from '@skep/metadb';
 import { type AddDynamicPartitionsRequest, DataOperation, InvalidRequestError, type WriteComponent } from '@skep/rpc';
-import { assertOpen, distinctIds, toTxnRows, txnRowQueries } from './txn-state.js';
-import { WriteIds, writeIdQueries } from './write-id-rows.js';
+import { assertOpen, distinctIds, HELD_TXNS, toTxnRows } from './txn-state.js';
+import { GIVEN_WRITE_IDS, WriteIds } from './write-id-rows.js';
 
 /** TC_OPERATION_TYPE of the compactor. */
 export const COMPACT = 'c';
@@ -87,6 +90,8 @@ export function componentQueries(txnIds: readonly bigint[]): Statement[] {
   });
 }
 
+export const COMPONENTS: Lookup<bigint> = { queries: (_tx, txnIds) => componentQueries(distinctIds(txnIds)) };
+
 /** From the answers to `componentQueries`, by transaction. */
 export class ComponentRows {
   private readonly byTxn = new Map<bigint, Component[]>();
@@ -122,43 +127,41 @@ export interface PlannedWrites {
 }
 
 /** Records the components of open transactions, each once, with the write id that it has in the table. */
-export async function addComponents(tx: Tx, requests: readonly PlannedWrites[]): Promise<Settled<undefined>[]> {
-  const { statements, outcomes } = await missingComponents(tx, requests);
-  await tx.runLast(statements);
-  return outcomes;
+export function recordingStep(requests: readonly PlannedWrites[]): Step<undefined> {
+  const txnIds = requests.map(({ txnId }) => txnId);
+  const tables = requests.flatMap(({ txnId, components }) =>
+    components.map((component) => ({ ...component, txnIds: [txnId] })),
+  );
+  return {
+    lookups: [want(HELD_TXNS, txnIds), want(COMPONENTS, txnIds), want(GIVEN_WRITE_IDS, tables)],
+    decide(answers) {
+      const txns = toTxnRows(answers.of(HELD_TXNS));
+      const present = new ComponentRows(answers.of(COMPONENTS));
+      const given = new WriteIds(answers.of(GIVEN_WRITE_IDS));
+      const known = new Map(distinctIds(txnIds).map((txnId) => [txnId, new Set(present.of(txnId).map(keyOf))]));
+      const rows: SqlValue[][] = [];
+      const outcomes = requests.map(({ txnId, components }) =>
+        settled(() => {
+          assertOpen(txnId, txns.get(txnId));
+          for (const component of components) {
+            const key = keyOf(component);
+            if (known.get(txnId)?.has(key)) continue;
+            known.get(txnId)?.add(key);
+            const { database, table, partition, operation, writeId } = component;
+            rows.push([txnId, database, table, partition, operation, writeId ?? given.get(component, txnId)]);
+          }
+          return undefined;
+        }),
+      );
+      return { statements: insertStatements('TXN_COMPONENTS', COLUMNS, rows), outcomes: () => outcomes };
+    },
+  };
 }
 
-/** What inserts those that are not recorded yet, and whose transactions are not open. */
-async function missingComponents(
-  tx: Tx,
-  requests: readonly PlannedWrites[],
-): Promise<{ readonly statements: Statement[]; readonly outcomes: Settled<undefined>[] }> {
-  const txnIds = distinctIds(requests.map(({ txnId }) => txnId));
-  const rowQueries = txnRowQueries(tx, txnIds, true);
-  const presentQueries = componentQueries(txnIds);
-  const writeIds = writeIdQueries(
-    requests.flatMap(({ txnId, components }) => components.map((component) => ({ ...component, txnIds: [txnId] }))),
-  );
-  const answers = await tx.allOf([...rowQueries, ...presentQueries, ...writeIds]);
-  const txns = toTxnRows(answers.splice(0, rowQueries.length));
-  const present = new ComponentRows(answers.splice(0, presentQueries.length));
-  const given = new WriteIds(answers);
-  const known = new Map(txnIds.map((txnId) => [txnId, new Set(present.of(txnId).map(keyOf))]));
-  const rows: SqlValue[][] = [];
-  const outcomes = requests.map(({ txnId, components }) =>
-    settled(() => {
-      assertOpen(txnId, txns.get(txnId));
-      for (const component of components) {
-        const key = keyOf(component);
-        if (known.get(txnId)?.has(key)) continue;
-        known.get(txnId)?.add(key);
-        const { database, table, partition, operation, writeId } = component;
-        rows.push([txnId, database, table, partition, operation, writeId ?? given.get(component, txnId)]);
-      }
-      return undefined;
-    }),
-  );
-  return { statements: insertStatements('TXN_COMPONENTS', COLUMNS, rows), outcomes };
+/** The same of one transaction. */
+export async function addComponents(tx: Tx, request: PlannedWrites): Promise<void> {
+  const [outcome] = await carryOutStep(tx, recordingStep([request]));
+  if ('error' in outcome) throw outcome.error;
 }
 
 const COLUMNS = ['TC_TXNID', 'TC_DATABASE', 'TC_TABLE', 'TC_PARTITION', 'TC_OPERATION_TYPE', 'TC_WRITEID'];
@@ -174,13 +177,14 @@ export async function addDynamicPartitions(tx: Tx, request: AddDynamicPartitions
   const operation = operationCode(request.operation) ?? 'u';
   const writeId = request.writeId > 0n ? request.writeId : undefined;
   const rows = request.partitions.map((partition): Component => ({ ...at, partition, operation, writeId }));
-  const { statements, outcomes } = await missingComponents(tx, [{ txnId: request.txnId, components: rows }]);
-  if ('error' in outcomes[0]) throw outcomes[0].error;
-  await tx.runLast([
-    ...statements,
-    [
-      'DELETE FROM TXN_COMPONENTS WHERE TC_TXNID = ? AND TC_DATABASE = ? AND TC_TABLE = ? AND TC_PARTITION IS NULL',
-      [request.txnId, at.database, at.table],
-    ],
-  ]);
+  const step = recordingStep([{ txnId: request.txnId, components: rows }]);
+  const replaced: Statement = [
+    'DELETE FROM TXN_COMPONENTS WHERE TC_TXNID = ? AND TC_DATABASE = ? AND TC_TABLE = ? AND TC_PARTITION IS NULL',
+    [request.txnId, at.database, at.table],
+  ];
+  const [outcome] = await carryOutStep(tx, {
+    ...step,
+    decide: async (answers) => ({ ...(await step.decide(answers, tx)), removals: [replaced] }),
+  });
+  if ('error' in outcome) throw outcome.error;
 }

@@ -20,6 +20,12 @@ export const COMMITTED = 'c';
 /** What a power cut may undo: it then looks as if the process had died a moment earlier. */
 export const VOLATILE = { durable: false } as const;
 
+/**
+ * The order of requests in one batch (BatcherOptions.rank): write ids, then locks, which hold a row each that all wait for; commits
+ * before openings, whose lock on TXN_LOCK_TBL must not become a stronger one.
+ */
+export const RANKS = { allocate: 1, record: 2, commit: 4, open: 5 } as const;
+
 /** Held while transactions are opened: none appears while a commit holds TXN_LOCK_FOR_COMMIT (TxnHandler.acquireTxnLock). */
 export const txnLockForOpen = (tx: Tx) => `SELECT TXN_LOCK FROM TXN_LOCK_TBL${tx.dialect.forShare}`;
 /** Held from the choice of a commit id until the commit: writers commit one at a time, each sees the others' WRITE_SET. */

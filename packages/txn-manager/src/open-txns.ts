@@ -3,24 +3,27 @@ import {
   chunked,
   DatabaseError,
   idList,
-  idsOf,
   insertNumbered,
   insertStatements,
   type SqlValue,
   type Statement,
+  type Step,
   type Tx,
 } from '@skep/metadb';
 import { currentCall, InvalidRequestError, type OpenTxnsRequest, TooManyOpenTxnsError, TxnType } from '@skep/rpc';
+import type { TxnConf } from './conf.js';
 import {
   lowWatermarkQuery,
   MIN_OPEN_TXN_ID,
   minOf,
   OPEN,
+  RANKS,
   type TxnContext,
   txnLockForOpen,
   VOLATILE,
 } from './context.js';
 import { openReplicated, validateReplicated } from './replication.js';
+import { distinctIds } from './txn-state.js';
 
 const MAX_TEXT = 128;
 
@@ -80,16 +83,41 @@ const COLUMNS = [
   'TXN_TYPE',
 ];
 
+/**
+ * How long the low water mark is remembered, as part of how long an id may be missing: finding it means to look at every young
+ * transaction. An older one is a lower one: the Cleaner goes by it, and keeps a little more for as long as the transaction is open.
+ */
+const REMEMBERED = 0.25;
+
+/** The low water mark as it was found last. */
+class LowWatermark {
+  private found: { readonly id: bigint; readonly atMs: bigint } | undefined;
+
+  constructor(private readonly conf: TxnConf) {}
+
+  noteFound(id: bigint, atMs: bigint): void {
+    this.found = { id, atMs };
+  }
+
+  /** Undefined where it has to be looked for. */
+  at(now: bigint): bigint | undefined {
+    const { found, conf } = this;
+    const ageMs = found === undefined ? -1 : Number(now - found.atMs);
+    return ageMs >= 0 && ageMs < REMEMBERED * conf.openTxnTimeoutMs ? found?.id : undefined;
+  }
+}
+
 /** Opens transactions, by calls that come together in one database transaction. */
 export class TxnOpener {
   private readonly gauge: OpenTxnGauge;
-  private readonly singles: Batcher<OpenTxnsRequest, bigint>;
+  private readonly singles: Batcher<OpenTxnsRequest, Opened>;
 
   constructor(private readonly ctx: TxnContext) {
     this.gauge = new OpenTxnGauge(ctx);
-    this.singles = new Batcher(ctx.db, async (requests) => {
-      const ids = await openInTime(ctx, requests, (tx) => insertSingles(tx, ctx, requests));
-      return ids.map((value) => ({ value }));
+    const low = new LowWatermark(ctx.conf);
+    this.singles = new Batcher(ctx.db, (tx, requests) => openingStep(tx, ctx, requests, low), {
+      rank: RANKS.open,
+      isDurable: () => false,
     });
   }
 
@@ -111,30 +139,37 @@ export class TxnOpener {
     if (request.type === TxnType.UNRECOGNIZED) throw new InvalidRequestError('unknown type of transaction');
     const count = Math.min(request.count, ctx.conf.maxOpenBatch);
     await gauge.admit(count);
-    if (count === 1) return [await this.singles.submit(request, call)];
-    return await openInTime(ctx, [request], (tx) => insertTxns(tx, ctx, request, count));
+    if (count === 1) return await openInTime(ctx, request, () => this.singles.submit(request, call));
+    return await openInTime(ctx, request, async () => {
+      const startedMs = ctx.clock.now();
+      const txnIds = await ctx.db.transaction((tx) => insertTxns(tx, ctx, request, count), VOLATILE);
+      return { txnIds, tookMs: ctx.clock.now() - startedMs };
+    });
   }
 }
 
 /** How often opening is tried that takes longer than hive.txn.opentxn.timeout. */
 const MAX_ATTEMPTS = 5;
 
+/** What was opened, and how long that took from the time that its rows have. */
+interface Opened {
+  readonly txnIds: bigint[];
+  readonly tookMs: number;
+}
+
 async function openInTime(
-  ctx: TxnContext,
-  requests: readonly OpenTxnsRequest[],
-  insert: (tx: Tx) => Promise<bigint[]>,
+  { conf, db }: TxnContext,
+  { type }: OpenTxnsRequest,
+  open: () => Promise<Opened>,
 ): Promise<bigint[]> {
-  const { clock, conf, db } = ctx;
   // Nothing depends on when those appear that only read.
-  const mayBeLate = db.dialect.idsAppearInOrder || requests.every(({ type }) => type === TxnType.TXN_TYPE_READ_ONLY);
+  const mayBeLate = db.dialect.idsAppearInOrder || type === TxnType.TXN_TYPE_READ_ONLY;
   for (let attempt = 1; ; attempt++) {
-    const startedMs = clock.now();
-    const ids = await db.transaction(insert, VOLATILE);
-    const tookMs = clock.now() - startedMs;
-    if (mayBeLate || tookMs < conf.openTxnTimeoutMs) return ids;
+    const { txnIds, tookMs } = await open();
+    if (mayBeLate || tookMs < conf.openTxnTimeoutMs) return txnIds;
     // Snapshots may have been taken that count these ids as never opened: they must not write.
     await db.run(
-      chunked(ids).flatMap((chunk) => {
+      chunked(txnIds).flatMap((chunk) => {
         const list = idList(chunk);
         return [
           [`DELETE FROM MIN_HISTORY_LEVEL WHERE MHL_TXNID IN ${list.sql}`, list.params],
@@ -157,25 +192,46 @@ function rowOf(request: OpenTxnsRequest, now: bigint): SqlValue[] {
 }
 
 /** One each, in one round trip to a server: a commit that waits for TXN_LOCK_TBL waits for no client. */
-async function insertSingles(tx: Tx, ctx: TxnContext, requests: readonly OpenTxnsRequest[]): Promise<bigint[]> {
+async function openingStep(
+  tx: Tx,
+  ctx: TxnContext,
+  requests: readonly OpenTxnsRequest[],
+  watermark: LowWatermark,
+): Promise<Step<Opened>> {
+  const startedMs = ctx.clock.now();
   const now = await tx.now();
-  const [low, lowParams] = lowWatermarkQuery(tx, ctx.conf, now);
+  // Ids that appear in order are all seen: the highest is read at once.
+  const known = tx.dialect.idsAppearInOrder ? undefined : watermark.at(now);
+  const query = lowWatermarkQuery(tx, ctx.conf, now);
+  const [low, lowParams] = known === undefined ? query : ['SELECT ? AS ID', [known]];
   const needed = `SELECT MIN(ID) AS NEEDED FROM (${MIN_OPEN_TXN_ID[0]}
     UNION ALL SELECT COALESCE(MAX(L.ID), 0) + 1 AS ID FROM (${low}) L) B`;
   const rows = requests.map((request) => rowOf(request, now));
-  const levels = insertStatements('TXNS', COLUMNS, rows).flatMap((insert): Statement[] => {
-    const count = (insert[1]?.length ?? 0) / COLUMNS.length;
+  const inserts = insertStatements('TXNS', COLUMNS, rows).flatMap((insert): Statement[] => {
+    const opened = tx.dialect.lastInsertIds('TXNS', 'TXN_ID', (insert[1]?.length ?? 0) / COLUMNS.length);
     return [
       insert,
+      [opened],
       [
         `INSERT INTO MIN_HISTORY_LEVEL (MHL_TXNID, MHL_MIN_OPEN_TXNID) SELECT OPENED.ID, NEEDED FROM
-          (${tx.dialect.lastInsertIds('TXNS', 'TXN_ID', count)}) OPENED, (${needed}) LEAST_NEEDED`,
+          (${opened}) OPENED, (${needed}) LEAST_NEEDED`,
         lowParams,
       ],
     ];
   });
-  const [, ...results] = await tx.runLast([[txnLockForOpen(tx)], ...levels]);
-  return results.flatMap((result, i) => (i % 2 === 0 ? idsOf(result) : []));
+  const lookedFor = known === undefined && !tx.dialect.idsAppearInOrder ? [query] : [];
+  return {
+    decide: () => ({
+      last: [...lookedFor, [txnLockForOpen(tx)], ...inserts],
+      outcomes(found) {
+        const answers = found.slice(lookedFor.length + 1);
+        if (lookedFor.length > 0) watermark.noteFound((found[0][0]?.ID as bigint | undefined) ?? 0n, now);
+        const tookMs = ctx.clock.now() - startedMs;
+        const ids = distinctIds(answers.flat().map(({ ID }) => ID as bigint));
+        return ids.map((id) => ({ value: { txnIds: [id], tookMs } }));
+      },
+    }),
+  };
 }
 
 /** Not the end of `tx`: replicated ones are recorded as such in the same. */

@@ -1,12 +1,20 @@
 import type { SqlValue, Tx } from '@skep/metadb';
 import { type ForgetResourceRequest, InvalidRequestError, type RenameResourceRequest, type Resource } from '@skep/rpc';
+import { OPEN } from './context.js';
 
 /**
  * TxnHandler.cleanupRecords: a dropped database, table, or partitions. Where the Cleaner removes the files later, write ids stay
- * known, so that whoever still reads them learns which of them it sees; the next table of that name goes on above them.
+ * known, so that whoever still reads them learns which of them it sees; the next table of that name goes on above them. What other
+ * open transactions are recorded to write stays, where Hive removes it: they wait for the one that drops, and would write to what has
+ * been made again without a record, so that an abort would not be known of their files, and a conflict not be found.
  */
 export async function forgetResource(tx: Tx, request: ForgetResourceRequest): Promise<void> {
-  const { partitions } = request;
+  const { partitions, txnId } = request;
+  const isNobodys =
+    txnId === undefined
+      ? ''
+      : ` AND NOT (TC_TXNID <> ? AND TC_TXNID IN (SELECT TXN_ID FROM TXNS WHERE TXN_STATE = '${OPEN}'))`;
+  const own = txnId === undefined ? [] : [txnId];
   if (request.database === '') throw new InvalidRequestError('no database given to forget');
   if (partitions.length > 0 && request.table === undefined) {
     throw new InvalidRequestError('partitions to forget need their table');
@@ -16,7 +24,8 @@ export async function forgetResource(tx: Tx, request: ForgetResourceRequest): Pr
   const isAt = (prefix: string) => `${prefix}_DATABASE = ?${at.length > 1 ? ` AND ${prefix}_TABLE = ?` : ''}`;
   if (partitions.length > 0) {
     for (const partition of partitions) {
-      await tx.run(`DELETE FROM TXN_COMPONENTS WHERE ${isAt('TC')} AND TC_PARTITION = ?`, [...at, partition]);
+      const ofPartition = `${isAt('TC')} AND TC_PARTITION = ?${isNobodys}`;
+      await tx.run(`DELETE FROM TXN_COMPONENTS WHERE ${ofPartition}`, [...at, partition, ...own]);
       await tx.run(`DELETE FROM COMPLETED_TXN_COMPONENTS WHERE ${isAt('CTC')} AND CTC_PARTITION = ?`, [
         ...at,
         partition,
@@ -24,7 +33,7 @@ export async function forgetResource(tx: Tx, request: ForgetResourceRequest): Pr
     }
     return;
   }
-  await tx.run(`DELETE FROM TXN_COMPONENTS WHERE ${isAt('TC')}`, at);
+  await tx.run(`DELETE FROM TXN_COMPONENTS WHERE ${isAt('TC')}${isNobodys}`, [...at, ...own]);
   await tx.run(`DELETE FROM COMPLETED_TXN_COMPONENTS WHERE ${isAt('CTC')}`, at);
   if (request.keepWriteIds) return;
   await tx.run(`DELETE FROM TXN_TO_WRITE_ID WHERE ${isAt('T2W')}`, at);

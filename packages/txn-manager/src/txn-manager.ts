@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { type Clock, SkepError, systemClock } from '@skep/core';
-import { Batcher, type Database } from '@skep/metadb';
+import { Batcher, type Database, type Step } from '@skep/metadb';
 import {
   type AbortTxnsRequest,
   type AbortTxnsResponse,
@@ -59,7 +59,7 @@ import {
 } from '@skep/rpc';
 import { abortInTx } from './abort.js';
 import { collectGarbage } from './collect-garbage.js';
-import { type CommitOutcome, commitAll, commitJudged } from './commit.js';
+import { type CommitOutcome, commitJudged, committingStep, type Releasing } from './commit.js';
 import { cleanerWatermark, findCandidates, markCleaned } from './compaction-support.js';
 import {
   addComponents,
@@ -67,9 +67,10 @@ import {
   haveComponents,
   type PlannedWrites,
   planComponents,
+  recordingStep,
 } from './components.js';
 import { DEFAULT_TXN_CONF, type TxnConf } from './conf.js';
-import { highestTxnId, type TxnContext, VOLATILE } from './context.js';
+import { highestTxnId, RANKS, type TxnContext, VOLATILE } from './context.js';
 import { expire } from './expiry.js';
 import type { TxnTotals } from './figures.js';
 import { heartbeat } from './heartbeat.js';
@@ -86,12 +87,17 @@ import { showTxns } from './show-txns.js';
 import { statesOf } from './states.js';
 import { forgottenError, requireOpen } from './txn-state.js';
 import { selectValidWriteIds } from './valid-write-ids.js';
-import { type Allocation, allocateWriteIds, seedWriteId, toAllocation } from './write-ids.js';
+import { type Allocation, allocateWriteIds, allocatingStep, seedWriteId, toAllocation } from './write-ids.js';
 
 export interface TxnManagerOptions {
   readonly db: Database;
   /** A getter, because the two services hold each other. */
   readonly locks: () => LockService;
+  /**
+   * What releases locks, where these are in the same database and the lock manager in this process: they then go with the commit, as in
+   * Hive, not after it.
+   */
+  readonly releasing?: Releasing | undefined;
   readonly clock?: Clock;
   readonly conf?: Partial<TxnConf>;
   /** This host's name as clients write it into OpenTxns; default the system's. */
@@ -110,6 +116,7 @@ const FEW_COMPONENTS = 16;
 export class TxnManager implements TransactionService {
   private readonly db: Database;
   private readonly locks: () => LockService;
+  private readonly releasing: Releasing | undefined;
   private readonly ctx: TxnContext;
   private readonly opener: TxnOpener;
   /** What comes together is done together, see Batcher. */
@@ -122,6 +129,7 @@ export class TxnManager implements TransactionService {
   constructor(options: TxnManagerOptions) {
     this.db = options.db;
     this.locks = options.locks;
+    this.releasing = options.releasing;
     this.ctx = {
       db: options.db,
       clock: options.clock ?? systemClock,
@@ -131,12 +139,19 @@ export class TxnManager implements TransactionService {
     };
     const { db } = options;
     this.opener = new TxnOpener(this.ctx);
-    this.committing = new Batcher(db, async (txnIds) => {
-      const durable = await this.mustBeDurable(txnIds);
-      return db.transaction((tx) => commitAll(tx, txnIds), { durable });
+    this.committing = new Batcher(db, (tx, txnIds) => committingStep(tx, txnIds, this.releasing), {
+      rank: RANKS.commit,
+      subjectsOf: (txnId) => [txnId],
+      isDurable: (txnIds) => this.mustBeDurable(txnIds),
     });
-    this.allocating = new Batcher(db, (requests) => db.transaction((tx) => allocateWriteIds(tx, requests)));
-    this.recording = new Batcher(db, (requests) => db.transaction((tx) => addComponents(tx, requests)));
+    this.allocating = new Batcher(db, (tx, requests) => allocatingStep(tx, requests), {
+      rank: RANKS.allocate,
+      subjectsOf: ({ txnIds }) => txnIds,
+    });
+    this.recording = new Batcher(db, (_tx, requests) => recordingStep(requests), {
+      rank: RANKS.record,
+      subjectsOf: ({ txnId }) => [txnId],
+    });
   }
 
   async openTxns(request: OpenTxnsRequest): Promise<OpenTxnsResponse> {
@@ -152,12 +167,14 @@ export class TxnManager implements TransactionService {
     const outcome =
       request.exclWriteEnabled === false
         ? await this.known(
-            this.db.transaction((tx) => commitJudged(tx, request), { durable: await this.mustBeDurable([txnId]) }),
+            this.db.transaction((tx) => commitJudged(tx, request, this.releasing), {
+              durable: await this.mustBeDurable([txnId]),
+            }),
           )
         : await this.known(this.committing.submit(txnId, currentCall()));
     if ('conflict' in outcome) this.totals.aborted++;
     else this.totals.committed++;
-    await this.release([request.txnId]);
+    if ('conflict' in outcome || this.releasing === undefined) await this.release([txnId]);
     if ('conflict' in outcome) throw outcome.conflict;
     return outcome.response;
   }
@@ -179,8 +196,7 @@ export class TxnManager implements TransactionService {
     }
     const components = replicatedComponents(request);
     if (components.length > 0) {
-      const [outcome] = await this.db.transaction((tx) => addComponents(tx, [{ txnId, components }]));
-      if ('error' in outcome) throw outcome.error;
+      await this.db.transaction((tx) => addComponents(tx, { txnId, components }));
     }
     const response = await this.commitTxn({ txnId, exclWriteEnabled: true });
     await this.db.transaction((tx) => forgetReplicated(tx, policy, [request.txnId]));
@@ -233,9 +249,7 @@ export class TxnManager implements TransactionService {
     if (!allocation.reallocate && allocation.txnIds.length === 1) {
       return { txnToWriteIds: await this.known(this.allocating.submit(allocation, currentCall())) };
     }
-    const [outcome] = await this.db.transaction((tx) => allocateWriteIds(tx, [allocation]));
-    if ('error' in outcome) throw outcome.error;
-    return { txnToWriteIds: outcome.value };
+    return { txnToWriteIds: await this.db.transaction((tx) => allocateWriteIds(tx, allocation)) };
   }
 
   async seedWriteId(request: SeedWriteIdRequest): Promise<SeedWriteIdResponse> {
@@ -248,11 +262,16 @@ export class TxnManager implements TransactionService {
     if (planned.length === 0) await this.db.read((tx) => requireOpen(tx, txnId));
     else if (planned.length <= FEW_COMPONENTS) {
       await this.known(this.recording.submit({ txnId, components: planned }, currentCall()));
-    } else {
-      const [outcome] = await this.db.transaction((tx) => addComponents(tx, [{ txnId, components: planned }]));
-      if ('error' in outcome) throw outcome.error;
-    }
+    } else await this.db.transaction((tx) => addComponents(tx, { txnId, components: planned }));
     return {};
+  }
+
+  /**
+   * The same as part of a database transaction of the lock manager, where that is in this process and on the same database: what will
+   * be written is then recorded if, and only if, its locks are entered.
+   */
+  recordingStep(requests: readonly AddWriteComponentsRequest[]): Step<undefined> {
+    return recordingStep(requests.map(({ txnId, components }) => ({ txnId, components: planComponents(components) })));
   }
 
   async addDynamicPartitions(request: AddDynamicPartitionsRequest): Promise<AddDynamicPartitionsResponse> {
@@ -333,7 +352,7 @@ export class TxnManager implements TransactionService {
   }
 
   /** Of a transaction that was aborted, and is forgotten as far as snapshots go, it is said that and why. */
-  private async known<T>(work: Promise<T>): Promise<T> {
+  async known<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {

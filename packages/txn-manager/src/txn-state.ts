@@ -1,4 +1,4 @@
-import { chunked, idList, type Row, type Statement, type Tx } from '@skep/metadb';
+import { chunked, idList, type Lookup, type Row, type Statement, type Tx } from '@skep/metadb';
 import { NoSuchTxnError, TxnAbortedError, TxnState, type TxnType } from '@skep/rpc';
 import { ABORTED, COMMITTED, OPEN } from './context.js';
 import { selectForgotten } from './forgotten.js';
@@ -33,6 +33,9 @@ export function txnRowQueries(tx: Tx, txnIds: readonly bigint[], forUpdate: bool
     return [`${columns}${by} WHERE TXN_ID IN ${ids.sql}${tx.dialect.forUpdate}`, ids.params];
   });
 }
+
+/** The rows of transactions that are to change: held until commit. */
+export const HELD_TXNS: Lookup<bigint> = { queries: (tx, txnIds) => txnRowQueries(tx, distinctIds(txnIds), true) };
 
 /** The rows of transactions that are known, by id; of aborted ones also after they have gone from TXNS. */
 export async function txnRows(tx: Tx, txnIds: readonly bigint[], forUpdate = false): Promise<Map<bigint, TxnRow>> {

@@ -1,4 +1,4 @@
-import { chunked, idList, type Row, type Statement } from '@skep/metadb';
+import { chunked, idList, type Lookup, type Row, type Statement } from '@skep/metadb';
 
 /** A table by the names that TXN_TO_WRITE_ID has. */
 export interface TableName {
@@ -11,8 +11,12 @@ export const tableKey = ({ database, table }: TableName): string => `${database}
 /** Conditions a statement may have: few enough for every driver, and for SQLite to look each up by the index. */
 const MAX_CONDITIONS = 64;
 
-/** What tells which write ids the transactions have in the tables. */
-export function writeIdQueries(wanted: readonly (TableName & { readonly txnIds: readonly bigint[] })[]): Statement[] {
+type Writers = TableName & { readonly txnIds: readonly bigint[] };
+
+/** The write ids that transactions have in tables. */
+export const GIVEN_WRITE_IDS: Lookup<Writers> = { queries: (_tx, wanted) => writeIdQueries(wanted) };
+
+function writeIdQueries(wanted: readonly Writers[]): Statement[] {
   const byTable = new Map<string, TableName & { readonly txnIds: Set<bigint> }>();
   for (const { database, table, txnIds } of wanted) {
     const key = tableKey({ database, table });
@@ -43,7 +47,7 @@ export function anyOf(conditions: readonly Statement[]): string {
 export class WriteIds {
   private readonly ids = new Map<string, bigint>();
 
-  /** From the answers to `writeIdQueries`. */
+  /** From the answers to GIVEN_WRITE_IDS. */
   constructor(answers: readonly Row[][]) {
     for (const row of answers.flat()) {
       const at = { database: row.T2W_DATABASE as string, table: row.T2W_TABLE as string };

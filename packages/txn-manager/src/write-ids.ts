@@ -1,8 +1,18 @@
-import { chunked, idList, insertStatements, type Settled, type Statement, settled, type Tx } from '@skep/metadb';
+import {
+  carryOutStep,
+  chunked,
+  idList,
+  insertStatements,
+  type Statement,
+  type Step,
+  settled,
+  type Tx,
+  want,
+} from '@skep/metadb';
 import { type AllocateTableWriteIdsRequest, InvalidRequestError, type TxnToWriteId, TxnType } from '@skep/rpc';
-import { COMPACT, ComponentRows, componentQueries } from './components.js';
-import { assertOpen, distinctIds, toTxnRows, txnRowQueries } from './txn-state.js';
-import { anyOf, type TableName, tableKey, WriteIds, writeIdQueries } from './write-id-rows.js';
+import { COMPACT, COMPONENTS, ComponentRows } from './components.js';
+import { assertOpen, distinctIds, HELD_TXNS, toTxnRows } from './txn-state.js';
+import { anyOf, GIVEN_WRITE_IDS, type TableName, tableKey, WriteIds } from './write-id-rows.js';
 
 /** What a transaction asks for, checked. */
 export interface Allocation extends TableName {
@@ -25,55 +35,57 @@ function tableOf(database: string, table: string): TableName {
  * AllocateTableWriteIdsFunction: ascending by transaction, contiguous, from 1. A transaction that has one keeps it, unless
  * it asks for a new one.
  */
-export async function allocateWriteIds(tx: Tx, requests: readonly Allocation[]): Promise<Settled<TxnToWriteId[]>[]> {
-  const txnIds = distinctIds(requests.flatMap((request) => request.txnIds));
-  const rowQueries = txnRowQueries(tx, txnIds, true);
-  const presentQueries = componentQueries(txnIds);
-  const mappingQueries = writeIdQueries(requests);
-  // Sequences are held until commit, so that ids appear in their order.
-  const answers = await tx.allOf([
-    ...rowQueries,
-    ...presentQueries,
-    ...mappingQueries,
-    ...sequenceQueries(tx, requests),
-  ]);
-  const txns = toTxnRows(answers.splice(0, rowQueries.length));
-  const present = new ComponentRows(answers.splice(0, presentQueries.length));
-  const given = new WriteIds(answers.splice(0, mappingQueries.length));
-  const sequences = new Sequences(answers.flat() as unknown as SequenceRow[]);
-  const statements: Statement[] = [];
-  const mappings: (readonly [bigint, string, string, bigint])[] = [];
-  const outcomes = requests.map((at) =>
-    settled(() => {
-      for (const txnId of at.txnIds) {
-        if (assertOpen(txnId, txns.get(txnId)).type === TxnType.TXN_TYPE_READ_ONLY) {
-          const table = `${at.database}.${at.table}`;
-          throw new InvalidRequestError(`txnid:${txnId} is read-only and cannot write to ${table}`);
-        }
-      }
-      if (at.reallocate) statements.push(...chunked(at.txnIds).map((chunk) => forgetMapping(at, chunk)));
-      return at.txnIds.map((txnId): TxnToWriteId => {
-        const known = at.reallocate ? undefined : given.get(at, txnId);
-        if (known !== undefined) return { txnId, writeId: known };
-        const writeId = sequences.next(at);
-        given.set(at, txnId, writeId);
-        mappings.push([txnId, at.database, at.table, writeId]);
-        if (present.of(txnId).some((component) => tableKey(component) === tableKey(at))) {
-          statements.push(setComponents(at, txnId, writeId));
-        }
-        return { txnId, writeId };
-      });
-    }),
-  );
-  if (mappings.length > 0) {
-    const columns = ['T2W_TXNID', 'T2W_DATABASE', 'T2W_TABLE', 'T2W_WRITEID'];
-    await tx.runLast([
-      ...statements,
-      ...sequences.advance(),
-      ...insertStatements('TXN_TO_WRITE_ID', columns, mappings),
-    ]);
-  }
-  return outcomes;
+export function allocatingStep(tx: Tx, requests: readonly Allocation[]): Step<TxnToWriteId[]> {
+  const txnIds = requests.flatMap((request) => request.txnIds);
+  return {
+    lookups: [want(HELD_TXNS, txnIds), want(COMPONENTS, txnIds), want(GIVEN_WRITE_IDS, requests)],
+    // Held until commit, so that ids appear in their order.
+    queries: sequenceQueries(tx, requests),
+    decide(answers) {
+      const txns = toTxnRows(answers.of(HELD_TXNS));
+      const present = new ComponentRows(answers.of(COMPONENTS));
+      const given = new WriteIds(answers.of(GIVEN_WRITE_IDS));
+      const sequences = new Sequences(answers.own.flat() as unknown as SequenceRow[]);
+      const removals: Statement[] = [];
+      const statements: Statement[] = [];
+      const mappings: (readonly [bigint, string, string, bigint])[] = [];
+      const outcomes = requests.map((at) =>
+        settled(() => {
+          for (const txnId of at.txnIds) {
+            if (assertOpen(txnId, txns.get(txnId)).type === TxnType.TXN_TYPE_READ_ONLY) {
+              const table = `${at.database}.${at.table}`;
+              throw new InvalidRequestError(`txnid:${txnId} is read-only and cannot write to ${table}`);
+            }
+          }
+          if (at.reallocate) removals.push(...chunked(at.txnIds).map((chunk) => forgetMapping(at, chunk)));
+          return at.txnIds.map((txnId): TxnToWriteId => {
+            const known = at.reallocate ? undefined : given.get(at, txnId);
+            if (known !== undefined) return { txnId, writeId: known };
+            const writeId = sequences.next(at);
+            given.set(at, txnId, writeId);
+            mappings.push([txnId, at.database, at.table, writeId]);
+            if (present.of(txnId).some((component) => tableKey(component) === tableKey(at))) {
+              statements.push(setComponents(at, txnId, writeId));
+            }
+            return { txnId, writeId };
+          });
+        }),
+      );
+      const columns = ['T2W_TXNID', 'T2W_DATABASE', 'T2W_TABLE', 'T2W_WRITEID'];
+      return {
+        removals,
+        statements: [...statements, ...sequences.advance(), ...insertStatements('TXN_TO_WRITE_ID', columns, mappings)],
+        outcomes: () => outcomes,
+      };
+    },
+  };
+}
+
+/** The same of one request. */
+export async function allocateWriteIds(tx: Tx, request: Allocation): Promise<TxnToWriteId[]> {
+  const [outcome] = await carryOutStep(tx, allocatingStep(tx, [request]));
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
 }
 
 function forgetMapping({ database, table }: TableName, txnIds: readonly bigint[]): Statement {

@@ -1,5 +1,5 @@
 import { SkepError, systemClock } from '@skep/core';
-import { LockManager } from '@skep/lock-manager';
+import { LockManager, releaseStatements } from '@skep/lock-manager';
 import { openDatabase } from '@skep/metadb';
 import { DataOperation, LockState, LockType } from '@skep/rpc';
 import { currentAgentInfo, TxnManager } from '../src/index.js';
@@ -13,8 +13,8 @@ import { commit, component, lockRequest, MIGRATIONS, open, writeIdOf, writes } f
  */
 const [url, mode, countText] = process.argv.slice(2);
 const db = await openDatabase({ url, migrations: MIGRATIONS });
-const txns: TxnManager = new TxnManager({ db, host: 'here', locks: () => locks });
-const locks: LockManager = new LockManager({ db, txns: () => txns });
+const txns: TxnManager = new TxnManager({ db, host: 'here', locks: () => locks, releasing: releaseStatements });
+const locks: LockManager = new LockManager({ db, txns: () => txns, localTxns: txns });
 const say = (fields: object) => {
   const text = JSON.stringify(fields, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
   process.stdout.write(`${text}\n`);

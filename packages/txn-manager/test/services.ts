@@ -1,5 +1,5 @@
 import { BugError, type Clock, ManualClock } from '@skep/core';
-import { LockManager, lockMigrations } from '@skep/lock-manager';
+import { LockManager, lockMigrations, releaseStatements } from '@skep/lock-manager';
 import { type Database, openDatabase } from '@skep/metadb';
 import { hasMariadb, TestDatabase } from '@skep/metadb/testing';
 import {
@@ -40,14 +40,16 @@ interface Seen {
   readonly locks: LockService;
 }
 
-/** Both services on one database; `seen` is how they see each other, by default directly. */
+/** Both services on one database; `seen` is how they see each other, by default as parts of one process. */
 async function start(options: ServiceOptions, seen?: () => Seen): Promise<Services> {
   const clock = options.clock ?? new ManualClock();
   const db = await openDatabase({ url: options.url ?? 'sqlite::memory:', clock, migrations: MIGRATIONS });
   const { conf, isAlive } = options;
   const other = seen ?? ((): Seen => ({ txns, locks }));
-  const txns = new TxnManager({ db, clock, conf, isAlive, host: 'here', locks: () => other().locks });
-  const locks = new LockManager({ db, clock, conf, txns: () => other().txns });
+  const releasing = seen === undefined ? releaseStatements : undefined;
+  const txns = new TxnManager({ db, clock, conf, isAlive, releasing, host: 'here', locks: () => other().locks });
+  const localTxns = seen === undefined ? txns : undefined;
+  const locks = new LockManager({ db, clock, conf, localTxns, txns: () => other().txns });
   return { db, clock: clock as ManualClock, txns, locks, close: () => db.close() };
 }
 

@@ -1,6 +1,6 @@
 import { Catalog } from '@skep/catalog';
 import { CompactionQueue } from '@skep/compactor';
-import { LockManager } from '@skep/lock-manager';
+import { LockManager, releaseStatements } from '@skep/lock-manager';
 import type { Database } from '@skep/metadb';
 import type { CatalogService, CompactionService, LockService, TransactionService } from '@skep/rpc';
 import { type TxnConf, TxnManager } from '@skep/txn-manager';
@@ -33,10 +33,15 @@ export function metastoreServices(process: SimProcess, options: MetastoreOptions
   const { clock } = process;
   const { host, isAlive, conf, elsewhere, sabotage = (services) => services } = options;
   const others = () => elsewhere ?? services;
+  // Broken ones are to be asked, each by the other.
+  const areTogether = elsewhere === undefined && options.sabotage === undefined;
+  const releasing = areTogether ? releaseStatements : undefined;
+  const txns = new TxnManager({ db, clock, host, isAlive, conf, releasing, locks: () => others().locks });
+  const localTxns = areTogether ? txns : undefined;
   const services: SimServices = sabotage({
     catalog: new Catalog(db),
-    txns: new TxnManager({ db, clock, host, isAlive, conf, locks: () => others().locks }),
-    locks: new LockManager({ db, clock, conf, txns: () => others().txns }),
+    txns,
+    locks: new LockManager({ db, clock, conf, localTxns, txns: () => others().txns }),
     compactions: new CompactionQueue({
       db,
       clock,

@@ -81,7 +81,8 @@ export async function dropDatabase(
             await leaveToCleaner(context, transaction, table, foldersOfTable(table, partitions));
           }
           await catalog.dropDatabase({ name, cascade: statement.cascade });
-          await txns.forgetResource({ database: name, partitions: [], keepWriteIds: left.length > 0 });
+          const { txnId } = transaction;
+          await txns.forgetResource({ database: name, partitions: [], keepWriteIds: left.length > 0, txnId });
           await compactions.forgetCompactions({ database: name, partitions: [] });
           await removeFolders(context, database?.locationUri ?? '', tables, left);
           if (context.currentDatabase === name) context.currentDatabase = 'default';

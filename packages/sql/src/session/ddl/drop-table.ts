@@ -72,7 +72,8 @@ export async function dropTable(
           await catalog.dropTable({ database, name });
           // The services know a session's own table by the name of the table that it hides, if any.
           if (!isTemporary) {
-            await txns.forgetResource({ database, table: name, partitions: [], keepWriteIds: isSoft });
+            const { txnId } = transaction;
+            await txns.forgetResource({ database, table: name, partitions: [], keepWriteIds: isSoft, txnId });
             await compactions.forgetCompactions({ database, table: name, partitions: [] });
           }
           if (isSoft) return done;

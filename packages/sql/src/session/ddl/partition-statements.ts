@@ -118,6 +118,7 @@ export async function dropPartitions(
             table: table.name,
             partitions: names,
             keepWriteIds: false,
+            txnId: transaction.txnId,
           });
           await compactions.forgetCompactions({ database: table.database, table: table.name, partitions: names });
           if (!isSoft && table.tableType === 'MANAGED_TABLE') {

@@ -46,7 +46,7 @@ async function dropIfUnused(
     const at = { database: table.database, table: table.name };
     // Nothing of anybody is there. Who is said to have written here would be waited for by the Cleaner for ever: it cannot tell
     // a partition that is gone from one that is just being renamed.
-    await txns.forgetResource({ ...at, partitions: [name], keepWriteIds: false });
+    await txns.forgetResource({ ...at, partitions: [name], keepWriteIds: false, txnId: transaction.txnId });
     await catalog.dropPartitions({ ...at, names: [name] });
     if (isThere) await fs.delete(location, { recursive: true });
     await removeEmptyFolders(context, table.sd?.location ?? '', location);

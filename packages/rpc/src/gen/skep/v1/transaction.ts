@@ -616,6 +616,11 @@ export interface ForgetResourceRequest {
    * snapshots go on to read them.
    */
   keepWriteIds: boolean;
+  /**
+   * The transaction that drops it and keeps everybody out by its locks: what other open transactions are recorded to write
+   * stays, for they wait for it and would write to what has been made again without a record. Absent: nothing stays.
+   */
+  txnId?: bigint | undefined;
 }
 
 /** Answer of ForgetResource. */
@@ -4325,7 +4330,7 @@ export const GetLatestConflictingCommitResponse: MessageFns<GetLatestConflicting
 };
 
 function createBaseForgetResourceRequest(): ForgetResourceRequest {
-  return { database: "", table: undefined, partitions: [], keepWriteIds: false };
+  return { database: "", table: undefined, partitions: [], keepWriteIds: false, txnId: undefined };
 }
 
 export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
@@ -4341,6 +4346,12 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
     }
     if (message.keepWriteIds !== false) {
       writer.uint32(32).bool(message.keepWriteIds);
+    }
+    if (message.txnId !== undefined) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(40).int64(message.txnId);
     }
     return writer;
   },
@@ -4390,6 +4401,14 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
             message.keepWriteIds = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4414,6 +4433,7 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
         : isSet(object.keep_write_ids)
         ? globalThis.Boolean(object.keep_write_ids)
         : false,
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : undefined,
     };
   },
 
@@ -4431,6 +4451,9 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
     if (message.keepWriteIds !== false) {
       obj.keepWriteIds = message.keepWriteIds;
     }
+    if (message.txnId !== undefined) {
+      obj.txnId = message.txnId.toString();
+    }
     return obj;
   },
 
@@ -4443,6 +4466,7 @@ export const ForgetResourceRequest: MessageFns<ForgetResourceRequest> = {
     message.table = object.table ?? undefined;
     message.partitions = object.partitions?.map((e) => e) || [];
     message.keepWriteIds = object.keepWriteIds ?? false;
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : undefined;
     return message;
   },
 };
