@@ -40,7 +40,7 @@ function strongestLocks(rows: readonly string[]): string[] {
     const [resource, type] = lock.split(' -> ');
     strongest.set(resource, Math.max(strongest.get(resource) ?? -1, LOCK_TYPES.indexOf(type)));
   }
-  const ofPartitions = [...strongest].filter(([, type]) => type >= LOCK_TYPES.indexOf('EXCL_WRITE'));
+  const ofPartitions = [...strongest].filter(([, type]) => type >= LOCK_TYPES.indexOf('SHARED_WRITE'));
   const isOfNewRows = (resource: string, type: number): boolean =>
     type <= LOCK_TYPES.indexOf('SHARED_WRITE') &&
     ofPartitions.some(([other]) => other.startsWith(`${resource}.`) && other.includes('='));

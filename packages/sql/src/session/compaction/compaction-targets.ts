@@ -3,8 +3,7 @@ import { ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { CompactionType, type Partition, type Table } from '@skep/rpc';
 import type { AlterTableStatement } from '../../parse/ast.js';
 import type { SessionContext } from '../context.js';
-import { SemanticError } from '../errors.js';
-import { nameOf, partitionValues, requirePartition } from '../partition/partitions.js';
+import { nameOf, requirePartition, requireWholeSpec } from '../partition/partitions.js';
 import { isInsertOnly } from '../transaction/lock-plan.js';
 
 /** What a request is for: the table (no partition) or one of its partitions. */
@@ -26,11 +25,7 @@ export async function namedPartition(
   { partition: spec }: AlterTableStatement,
 ): Promise<string | undefined> {
   if (spec === undefined) return undefined;
-  if (partitionValues(table, spec).size < table.partitionKeys.length) {
-    throw new SemanticError(10299, 'Alter table partition type compact does not allow partial partition spec', {
-      position: spec.position,
-    });
-  }
+  requireWholeSpec(table, spec, 'compact');
   const { values } = await requirePartition(context, table, spec);
   return nameOf(table, values);
 }

@@ -5,7 +5,7 @@ import { compactStatement } from '../compaction/compact-statement.js';
 import { lockSettings, resolveTable, type SessionContext, toRecord } from '../context.js';
 import { alterRefused, MetaError, SemanticError, UnsupportedError } from '../errors.js';
 import { resolveFormat } from '../file-format.js';
-import { nameOf, requirePartition } from '../partition/partitions.js';
+import { nameOf, requirePartitions, requireWholeSpec } from '../partition/partitions.js';
 import type { StatementResult } from '../result.js';
 import { done } from '../text-result.js';
 import { databaseLock, isFullAcid, isInsertOnly, isTransactional, type WriteKind } from '../transaction/lock-plan.js';
@@ -16,6 +16,7 @@ import { apply, renamed, touched } from './alter-rename.js';
 import { convertToAcid, convertToInsertOnly } from './convert-table.js';
 import { fieldOf } from './create-table.js';
 import { exchangePartition } from './exchange-partition.js';
+import { refuseMissing } from './missing-properties.js';
 import { addPartitions, dropPartitions, renamePartition } from './partition-statements.js';
 import { setSkewed } from './skewed.js';
 import { checkCondition, constraintOf } from './table-constraints.js';
@@ -78,23 +79,24 @@ async function changeTable(
       if (before.tableType === 'VIRTUAL_VIEW')
         throw new SemanticError(10131, 'To alter a view you need to use the ALTER VIEW command.');
       refuseBesideReaders(context, before, action);
-      const partition =
-        statement.partition === undefined ? undefined : await requirePartition(context, before, statement.partition);
+      const { partition: spec } = statement;
+      if (spec !== undefined && action.kind === 'set-location') requireWholeSpec(before, spec, 'set location');
+      const partitions = spec === undefined ? undefined : await requirePartitions(context, before, spec);
       if (action.kind === 'into-buckets' && (before.sd?.bucketColumns.length ?? 0) === 0) {
         throw new SemanticError(10145, 'Table is not bucketized.', { position: statement.table.position });
       }
-      const partitions = partition === undefined ? {} : { partitions: [nameOf(before, partition.values)] };
+      const names = partitions?.map(({ values }) => nameOf(before, values));
       return {
         reads: [],
-        writes: [{ table: before, kind: lockKind(action, before), ...partitions }],
+        writes: [{ table: before, kind: lockKind(action, before), ...(names && { partitions: names }) }],
         otherLocks: action.kind === 'rename' ? [databaseLock(before.database, LockType.LOCK_TYPE_SHARED_READ)] : [],
         run: async (transaction) => {
           const takeWriteId = async () => {
             if (!needsWriteId(action) || !isTransactional(before)) return;
             await transaction.writeIdOf(before.database, before.name);
           };
-          if (partition !== undefined) {
-            await changePartition(context, before, partition, action);
+          if (partitions !== undefined) {
+            for (const partition of partitions) await changePartition(context, before, partition, action);
             await takeWriteId();
             return done;
           }
@@ -196,13 +198,8 @@ async function changed(context: SessionContext, before: Table, action: AlterTabl
       return touched(context, after);
     }
     case 'unset-properties': {
+      refuseMissing(before, action);
       for (const key of action.keys) {
-        if (!(key in after.parameters) && !action.ifExists) {
-          throw new SemanticError(
-            10215,
-            `Please use the following syntax if not sure whether the property existed or not: ALTER TABLE tableName UNSET TBLPROPERTIES IF EXISTS (key1, key2, ...). The following property ${key} does not exist in ${before.name}`,
-          );
-        }
         const isRequired = isFullAcid(before) ? /^transactional$/i : /^transactional/i;
         if (isRequired.test(key) && isTransactional(before)) {
           throw alterRefused(

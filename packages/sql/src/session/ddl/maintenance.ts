@@ -26,10 +26,9 @@ export async function analyzeTable(
     async () => {
       const table = await resolveTable(context, statement.table);
       if (table.tableType === 'VIRTUAL_VIEW') throw new SemanticError(10091, 'ANALYZE is not supported for views');
-      const partitions =
-        statement.partition === undefined
-          ? []
-          : await matchingPartitions(context, table, partitionValues(table, statement.partition));
+      const { partition: spec } = statement;
+      const values = spec === undefined ? new Map<string, string>() : partitionValues(table, spec);
+      const partitions = table.partitionKeys.length === 0 ? [] : await matchingPartitions(context, table, values);
       return {
         reads: [{ table, partitions: partitions.map(({ values }) => nameOf(table, values)) }],
         writes: [],

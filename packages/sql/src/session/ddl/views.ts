@@ -9,6 +9,7 @@ import { done } from '../text-result.js';
 import { databaseLock } from '../transaction/lock-plan.js';
 import { runStatement } from '../transaction/run-statement.js';
 import { alreadyExists } from './create-table.js';
+import { refuseMissing } from './missing-properties.js';
 
 /** A view's names are resolved in the database that was current when it was made; SHOW and DESCRIBE leave the parameter out. */
 export const VIEW_DATABASE = 'skep.view.database';
@@ -144,6 +145,7 @@ export async function alterView(
         throw new SemanticError(10132, 'To alter a base table you need to use the ALTER TABLE command.');
       const after = Table.fromPartial(before);
       const { action } = statement;
+      if (action.kind === 'unset-properties') refuseMissing(before, action);
       const analysis =
         action.kind === 'as'
           ? await analyzeInSession(context, action.query, text, { database: before.database, table: before.name })

@@ -135,6 +135,26 @@ export async function requirePartition(context: SessionContext, table: Table, sp
   return found[0];
 }
 
+/** All partitions of a specification that may leave keys out, or Hive's 10006. */
+export async function requirePartitions(
+  context: SessionContext,
+  table: Table,
+  spec: PartitionSpec,
+): Promise<readonly Partition[]> {
+  const values = partitionValues(table, spec);
+  const found = await matchingPartitions(context, table, values);
+  if (found.length > 0) return found;
+  throw new SemanticError(10006, `Partition not found ${specText(values)}`, { position: spec.position });
+}
+
+/** Hive's 10299 for what is done to one partition only. `operation`: Hive's name of it. */
+export function requireWholeSpec(table: Table, spec: PartitionSpec, operation: string): void {
+  if (partitionValues(table, spec).size === table.partitionKeys.length) return;
+  throw new SemanticError(10299, `Alter table partition type ${operation} does not allow partial partition spec`, {
+    position: spec.position,
+  });
+}
+
 function matches(table: Table, partition: Partition, values: ReadonlyMap<string, string | undefined>): boolean {
   return table.partitionKeys.every((key, i) => {
     const wanted = values.get(key.name);

@@ -29,7 +29,7 @@ export async function withLiveStatistics(
     const figures = await figuresOf(context, table, [partition.sd?.location ?? '']);
     return {
       table,
-      partition: { ...partition, parameters: { ...partition.parameters, ...asParameters(table, figures) } },
+      partition: { ...partition, parameters: { ...partition.parameters, ...exact, ...asParameters(table, figures) } },
     };
   }
   if (table.partitionKeys.length === 0) {
@@ -50,11 +50,14 @@ export async function withLiveStatistics(
   return { table: { ...table, parameters } };
 }
 
+/** The basic statistics are those of the files. */
+const exact = { COLUMN_STATS_ACCURATE: '{"BASIC_STATS":"true"}' };
+
 /** Column statistics are exact for an empty table only; the basic ones always are. */
 function asParameters(table: Table, figures: Figures): Record<string, string> {
   return {
     ...(figures.files > 0 || (table.partitionKeys.length === 0 && table.parameters.COLUMN_STATS_ACCURATE === undefined)
-      ? { COLUMN_STATS_ACCURATE: '{"BASIC_STATS":"true"}' }
+      ? exact
       : {}),
     numFiles: String(figures.files),
     numRows: String(figures.rows),

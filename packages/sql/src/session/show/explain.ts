@@ -9,6 +9,7 @@ import { textResult } from '../text-result.js';
 import { runStatement } from '../transaction/run-statement.js';
 import type { StatementTransaction } from '../transaction/statement-transaction.js';
 import { authorizationLines, dependencyJson, linesOfLocks, lockLines } from './explain-entities.js';
+import { locksOfLooking } from './explain-looks.js';
 import { type ExplainedPlan, type ExplainedQuery, explainedPlan, hasPlan } from './explain-plan.js';
 import { factLines, type ScanFacts, scanFacts } from './explain-scan.js';
 
@@ -39,9 +40,10 @@ const LOCKING: ReadonlySet<Statement['kind']> = new Set([
   'analyze',
 ]);
 
-/** ALTER TABLE … COMPACT and CONCATENATE only leave a request: their locks are the Worker's. */
+/** Statements that ask for no locks, as they look at a definition only or leave a request to others (ALTER TABLE … COMPACT). */
 const locksNothing = (statement: Statement): boolean =>
-  statement.kind === 'alter-table' && ['compact', 'concatenate', 'touch'].includes(statement.action.kind);
+  !LOCKING.has(statement.kind) ||
+  (statement.kind === 'alter-table' && ['compact', 'concatenate', 'touch'].includes(statement.action.kind));
 
 /**
  * EXPLAIN: Hive's sections (stages and their plans), with what this engine does in them: the folders, files and delete
@@ -61,13 +63,12 @@ export async function explain(
     throw new UnsupportedError(`EXPLAIN ${refused.toUpperCase()} (a view of Hive's own planner)`);
   const has = (mode: string) => statement.mode.includes(mode);
   if (!hasPlan(explained)) {
-    if (has('locks') && LOCKING.has(explained.kind)) {
+    if (has('locks') && explained.kind !== 'unsupported') {
+      if (locksNothing(explained)) return answer(linesOfLocks(await locksOfLooking(context, explained)));
       const onlyLocks: SessionContext['onlyLocks'] = (locks) => answer(linesOfLocks(locks));
-      const result = locksNothing(explained) ? undefined : await run({ ...context, transaction: undefined, onlyLocks });
-      return result?.batches === undefined ? answer(linesOfLocks([])) : result;
+      const result = await run({ ...context, transaction: undefined, onlyLocks });
+      return result.batches === undefined ? answer(linesOfLocks([])) : result;
     }
-    // All others ask for none. (Hive's DESCRIBE and SHOW lock what they show.)
-    if (has('locks') && explained.kind !== 'unsupported') return answer(linesOfLocks([]));
     const form = ['analyze', 'dependency', 'locks', 'authorization'].find(has);
     if (form !== undefined) {
       throw new UnsupportedError(`EXPLAIN ${form.toUpperCase()} of other statements than queries and DML`);
