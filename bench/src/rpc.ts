@@ -68,7 +68,7 @@ interface Load {
 }
 
 async function measure({ clients, atOnce, seconds, shareStream }: Load): Promise<string[]> {
-  const child = fork(fileURLToPath(import.meta.url), ['--serve'], { execArgv: [] });
+  const child = fork(fileURLToPath(import.meta.url), ['--serve']);
   try {
     const [address] = (await once(child, 'message')) as [string];
     const connections = Array.from({ length: clients }, (_, i) =>

@@ -2,11 +2,15 @@ import { MAX_MESSAGE_BYTES } from './bind.js';
 import { InvalidRequestError } from './errors.js';
 import { CallServiceService } from './gen/skep/v1/call.js';
 
-/** skep.v1.CallService/Calls, whose messages are serialized before they are sent: several at once make one. */
+const same = (message: Buffer): Buffer => message;
+
+/** skep.v1.CallService/Calls; its messages are serialized by who sends them: several at once make one. */
 export const CALLS_METHOD = {
   ...CallServiceService.calls,
-  requestSerialize: (message: Buffer): Buffer => message,
-  responseSerialize: (message: Buffer): Buffer => message,
+  requestSerialize: same,
+  requestDeserialize: same,
+  responseSerialize: same,
+  responseDeserialize: same,
 };
 
 /** What both sides take in one message of the stream at least, whatever their limit for calls. */

@@ -63,7 +63,7 @@ export class CallStream {
   private readonly deadlines: Deadlines<Pending>;
   private readonly over = new AbortController();
   private readonly startedMs: number;
-  private queue: Pending[] = [];
+  private readonly queue: Pending[] = [];
   private cancelled: number[] = [];
   private lastNumber = 0;
   private isScheduled = false;

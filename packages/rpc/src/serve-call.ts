@@ -26,6 +26,9 @@ const DEFAULTS = {
   maxStreamIdleMs: 600_000,
 } as const;
 
+/** Who gives a call up at its deadline says so before the server's clock does: the request took a while to arrive. */
+const GIVEN_UP_EARLY_MS = 50;
+
 /** Services call each other no deeper than this: lock → write components, commit → release. */
 const MAX_DEPTH = 3;
 
@@ -211,7 +214,7 @@ export class CallServer {
     arrival.onCancelled(() => {
       // Also said of a stream that closes behind its answer.
       if (here.isAnswered) return;
-      const isLate = this.clock.now() >= here.deadline;
+      const isLate = this.clock.now() + GIVEN_UP_EARLY_MS >= here.deadline;
       here.end.abort(
         new CallEndedError(isLate ? 'DEADLINE' : 'CANCELLED', isLate ? 'the deadline passed' : 'the client gave up'),
       );

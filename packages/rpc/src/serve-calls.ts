@@ -1,17 +1,18 @@
 import type * as Grpc from '@grpc/grpc-js';
 import type { Clock } from '@skep/core';
 import type { Arrival } from './arrival.js';
-import { asBuffer, CALLS_METHOD, PART_BYTES, takeTogether, together } from './call-messages.js';
+import { asBuffer, CALLS_METHOD, PART_BYTES, STREAM_MESSAGE_BYTES, takeTogether, together } from './call-messages.js';
 import { DEADLINE_EXCEEDED, INTERNAL, INVALID_ARGUMENT, OK, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from './codes.js';
 import { Deadlines } from './deadlines.js';
-import { type Call, type CallReply, type CallsRequest, CallsResponse } from './gen/skep/v1/call.js';
+import { AccessDeniedError } from './errors.js';
+import { type Call, type CallReply, CallsRequest, CallsResponse } from './gen/skep/v1/call.js';
 import type { ErrorDetail } from './gen/skep/v1/error.js';
 import { DEPTH, REQUEST_ID, USER } from './metadata-keys.js';
 import type { UnaryMethod } from './serve-call.js';
 import type { WireStatus } from './status.js';
 
 /** The stream as grpc-js has it. */
-type Duplex = Grpc.ServerDuplexStream<CallsRequest, Buffer>;
+type Duplex = Grpc.ServerDuplexStream<Buffer, Buffer>;
 
 export interface CallStreamsOptions {
   readonly grpc: typeof Grpc;
@@ -64,6 +65,8 @@ class CallStream {
   /** While the client is waited for: until when it has to take what was written. */
   deadline = Number.POSITIVE_INFINITY;
   readonly peer: string;
+  /** Whom all its calls are for, if its metadata say so: something between client and server may set them, and means it. */
+  readonly user: string | undefined;
   private readonly underWay = new Map<number, StreamedCall>();
   private readonly messages: { readonly bytes: Uint8Array }[] = [];
   private waitingBytes = 0;
@@ -81,9 +84,10 @@ class CallStream {
     private readonly notTaken: Deadlines<CallStream>,
   ) {
     this.peer = call.getPeer();
+    this.user = this.header(USER);
     // Before any call begins: to a client without leading metadata nothing was done.
     call.sendMetadata(new options.grpc.Metadata());
-    call.on('data', (message: CallsRequest) => this.take(message));
+    call.on('data', (message: Buffer) => this.take(message));
     call.on('end', () => this.end());
   }
 
@@ -138,9 +142,21 @@ class CallStream {
     }
   }
 
-  private take({ calls, cancelled }: CallsRequest): void {
-    for (const call of calls) this.begin(call);
-    for (const number of cancelled) this.underWay.get(number)?.cancel();
+  private take(bytes: Buffer): void {
+    if (bytes.length > STREAM_MESSAGE_BYTES) {
+      const limit = `(${bytes.length} vs ${STREAM_MESSAGE_BYTES})`;
+      this.refuse(RESOURCE_EXHAUSTED, `Received message larger than max ${limit}`);
+      return;
+    }
+    let message: CallsRequest;
+    try {
+      message = CallsRequest.decode(bytes);
+    } catch {
+      this.refuse(INTERNAL, 'Error deserializing request');
+      return;
+    }
+    for (const call of message.calls) this.begin(call);
+    for (const number of message.cancelled) this.underWay.get(number)?.cancel();
     this.balance();
     this.schedule();
   }
@@ -289,7 +305,7 @@ class StreamedCall implements Arrival {
   }
 
   get wantedUser(): string | undefined {
-    return this.call.user;
+    return this.stream.user ?? this.call.user;
   }
 
   get depth(): number {
@@ -301,7 +317,14 @@ class StreamedCall implements Arrival {
   }
 
   caller(): string | undefined {
-    return this.stream.caller();
+    const caller = this.stream.caller();
+    const { user } = this.call;
+    if (user === undefined || user === this.wantedUser) return caller;
+    throw new AccessDeniedError(
+      caller ?? '',
+      user,
+      `the call is for user '${user}', its stream for '${this.wantedUser}'`,
+    );
   }
 
   onCancelled(listener: () => void): void {

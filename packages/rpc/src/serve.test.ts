@@ -53,7 +53,9 @@ describe('a deadline', () => {
     const start = systemClock.now();
     await expect(service.checkLock(check, { deadlineMs: 400 })).rejects.toMatchObject({ code: 'DEADLINE' });
     expect(systemClock.now() - start).toBeLessThan(5000);
-    await expect.poll(() => reasons, PATIENT).toMatchObject(['begun', { code: 'DEADLINE' }]);
+    // The client may be quicker to give up than the request was to arrive.
+    const code = expect.stringMatching(/^(DEADLINE|CANCELLED)$/);
+    await expect.poll(() => reasons, PATIENT).toMatchObject(['begun', { code }]);
   });
 
   it('of the server ends a call whose client would wait longer', async () => {

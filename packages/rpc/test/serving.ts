@@ -13,6 +13,8 @@ import {
   TransactionServiceService,
 } from '../src/index.js';
 
+export { ANSWER } from './serving-answer.js';
+
 type LockClient = ClientOf<typeof LockServiceService>;
 type TxnClient = ClientOf<typeof TransactionServiceService>;
 
@@ -64,5 +66,3 @@ export async function serving(
     },
   };
 }
-
-export const ANSWER = { lockId: 1n, state: 1, errorMessage: '' };

@@ -729,10 +729,10 @@ export interface CallService {
   /**
    * Carries calls of methods with one request and one response; answers come in any order. A call is identified, bounded,
    * logged and counted as if it had come by itself: who calls is what the metadata (`authorization`) and the certificate of
-   * the stream say, for whom is said with each call. The server sends its leading metadata before it begins a call, takes
-   * messages of up to 64 KiB, and stops reading where too many calls wait or answers are not taken. When the client has
-   * sent all, the server answers what is under way and ends the stream. A stream that ends with OK has begun no call that it
-   * has not answered; one that ends otherwise may have.
+   * the stream say, for whom is said with each call, unless `x-skep-user` of the stream says it for all. The server sends its
+   * leading metadata before it begins a call, takes messages of up to 64 KiB, and stops reading where too many calls wait or
+   * answers are not taken. When the client has sent all, the server answers what is under way and ends the stream. A stream
+   * that ends with OK has begun no call that it has not answered; one that ends otherwise may have.
    */
   calls(request: AsyncIterable<CallsRequest>): AsyncIterable<CallsResponse>;
 }
@@ -743,10 +743,10 @@ export const CallServiceService = {
   /**
    * Carries calls of methods with one request and one response; answers come in any order. A call is identified, bounded,
    * logged and counted as if it had come by itself: who calls is what the metadata (`authorization`) and the certificate of
-   * the stream say, for whom is said with each call. The server sends its leading metadata before it begins a call, takes
-   * messages of up to 64 KiB, and stops reading where too many calls wait or answers are not taken. When the client has
-   * sent all, the server answers what is under way and ends the stream. A stream that ends with OK has begun no call that it
-   * has not answered; one that ends otherwise may have.
+   * the stream say, for whom is said with each call, unless `x-skep-user` of the stream says it for all. The server sends its
+   * leading metadata before it begins a call, takes messages of up to 64 KiB, and stops reading where too many calls wait or
+   * answers are not taken. When the client has sent all, the server answers what is under way and ends the stream. A stream
+   * that ends with OK has begun no call that it has not answered; one that ends otherwise may have.
    */
   calls: {
     path: "/skep.v1.CallService/Calls" as const,
@@ -763,10 +763,10 @@ export interface CallServiceServer extends UntypedServiceImplementation {
   /**
    * Carries calls of methods with one request and one response; answers come in any order. A call is identified, bounded,
    * logged and counted as if it had come by itself: who calls is what the metadata (`authorization`) and the certificate of
-   * the stream say, for whom is said with each call. The server sends its leading metadata before it begins a call, takes
-   * messages of up to 64 KiB, and stops reading where too many calls wait or answers are not taken. When the client has
-   * sent all, the server answers what is under way and ends the stream. A stream that ends with OK has begun no call that it
-   * has not answered; one that ends otherwise may have.
+   * the stream say, for whom is said with each call, unless `x-skep-user` of the stream says it for all. The server sends its
+   * leading metadata before it begins a call, takes messages of up to 64 KiB, and stops reading where too many calls wait or
+   * answers are not taken. When the client has sent all, the server answers what is under way and ends the stream. A stream
+   * that ends with OK has begun no call that it has not answered; one that ends otherwise may have.
    */
   calls: handleBidiStreamingCall<CallsRequest, CallsResponse>;
 }

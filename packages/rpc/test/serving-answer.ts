@@ -1,0 +1,2 @@
+/** A LockResponse. */
+export const ANSWER = { lockId: 1n, state: 1, errorMessage: '' };
