@@ -27,6 +27,7 @@ export { nullVector } from './vector/constant.js';
 export { dropRows } from './vector/drop-rows.js';
 export { concatVectors, filterVector, sliceVector } from './vector/rearrange.js';
 export * from './vector/value.js';
+export { type VectorBuffer, vectorBuffer } from './vector/vector-buffer.js';
 export * from './vector.js';
 export { appendableStripes } from './write/append-stripe.js';
 export { InvalidWriteError } from './write/errors.js';

@@ -1,7 +1,6 @@
 import { LONG_MIN, SkepError } from '@skep/core';
 import { formatAcidDirectoryName } from '../layout/directory-name.js';
 import { OPERATION } from '../read/acid-schema.js';
-import { EventGatherer } from '../read/gather.js';
 import { type EventRun, mergeStripes, runsWhere, runsWithout } from '../read/merge-events.js';
 import { eventFiles } from '../read/plan-splits.js';
 import type { EventFile } from '../read/scan-types.js';
@@ -11,6 +10,7 @@ import type { EventFileWriter } from '../write/event-file-writer.js';
 import type { FileRole } from '../write/orc-options.js';
 import type { StatementFolder } from '../write/statement-folder.js';
 import { type CompactionInput, type CompactionResult, maxWriteId, minWriteId } from './compaction-input.js';
+import { EventBuffer } from './event-buffer.js';
 import { compactInsertOnly } from './insert-only.js';
 import { isOwnDelete, mayDeleteOwnRows, mayHoldOwnDeletes, RowsThatLast } from './own-deletes.js';
 import { BATCH_ROWS, byBucket, newFile, newFolder, writeFolders } from './result-folders.js';
@@ -93,6 +93,9 @@ class Counts {
 /** Rows that follow each other are written as they lie in their batch from here on; shorter runs are put together first. */
 const LONG_RUN = 128;
 
+/** Deletes of a bucket that are put in order in memory, at most: some 60 bytes each for a moment. */
+const DELETES_AHEAD = 1 << 20;
+
 /** Merges a bucket's files into one; without an event no file is made. Stripes that nothing comes in between of are taken over. */
 async function writeBucket(
   input: CompactionInput,
@@ -102,26 +105,27 @@ async function writeBucket(
 ): Promise<void> {
   const { fs, schema, writeIds, signal } = input;
   const columns = job.operation === 'delete' ? [] : undefined;
-  const gatherer = new EventGatherer(BATCH_ROWS);
+  const buffer = new EventBuffer(BATCH_ROWS);
   let writer: EventFileWriter | undefined;
   const openWriter = async () => {
     writer ??= await newFile(input, job.folder, job.bucket, job.role);
     return writer;
   };
   const flush = async () => {
-    if (gatherer.length === 0) return;
+    if (buffer.length === 0) return;
     signal?.throwIfAborted();
     const file = await openWriter();
-    const { keys, currentWriteIds, row } = gatherer.take();
+    const { keys, currentWriteIds, row } = buffer.take();
     counts.add(job.operation, keys.length);
     if (job.operation === 'delete') await file.writeDeletes(keys, currentWriteIds);
     else await file.writeInserts(keys, currentWriteIds, row);
   };
   const wantedRuns = wantedRunsOf(job);
-  const stripes = termsOf(job, () => ({ ...(writer?.pending ?? { rows: 0, bytes: 0 }), gathered: gatherer.length }));
+  const stripes = termsOf(job, () => ({ ...(writer?.pending ?? { rows: 0, bytes: 0 }), gathered: buffer.length }));
   const { keep } = job;
   const withoutDeletes = keep === 'newest';
-  const merged = mergeStripes(fs, files, { schema, writeIds, projection: { columns }, keep, withoutDeletes, stripes });
+  const options = { schema, writeIds, projection: { columns }, keep, withoutDeletes, deletesAhead: DELETES_AHEAD };
+  const merged = mergeStripes(fs, files, { ...options, stripes });
   for await (const part of runAsync(merged)) {
     if ('stripe' in part) {
       await flush();
@@ -140,8 +144,8 @@ async function writeBucket(
         continue;
       }
       for (let rest: EventRun | undefined = wanted; rest !== undefined; ) {
-        rest = gatherer.add(rest);
-        if (gatherer.isFull) await flush();
+        rest = buffer.add(rest);
+        if (buffer.isFull) await flush();
       }
     }
   }

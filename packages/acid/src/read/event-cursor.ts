@@ -2,7 +2,7 @@ import { CorruptFileError, type ValidWriteIdList } from '@skep/core';
 import type { OrcBatch, OrcReader, ReadOptions, StructVector, TypeDescription } from '@skep/orc';
 import type { FileSystem } from '@skep/storage';
 import { acidReadOptions, isAcidSchema, OPERATION, type Projection, plainReadOptions } from './acid-schema.js';
-import { ascent, compareOrdered, type OrderedKeys, orderedKeys } from './key-runs.js';
+import { ascent, compareOrdered, HeadKey, type OrderedKeys, orderedKeys } from './key-runs.js';
 import { BatchCursor, type OrcFile, openOrcFile } from './orc-file.js';
 import { AcidColumns, consecutiveKeys, type RowKeys, structOf } from './row-keys.js';
 import type { EventFile, SyntheticRowIds } from './scan-types.js';
@@ -49,8 +49,12 @@ interface Segment {
 export class EventCursor {
   batch: EventBatch | undefined;
   offer: StripeOffer | undefined;
+  /** What `at` is a place in: keys of the batch, or one that is not above those of the offered stripe. Undefined at the end. */
+  keys: OrderedKeys | undefined;
   /** The next event of `batch`. */
   at = 0;
+  /** Its key. */
+  readonly head = new HeadKey();
   private cursor: BatchCursor | undefined;
   private segments: Segment[] = [{}];
   private last: { keys: OrderedKeys; at: number } | undefined;
@@ -71,15 +75,19 @@ export class EventCursor {
     return cursor;
   }
 
-  /** What `at` is a place in: keys of the batch, or one that is not above those of the offered stripe. Undefined at the end. */
-  get keys(): OrderedKeys | undefined {
-    return this.batch?.keys ?? this.offer?.first;
+  /** How many events the file has, valid or not; undefined where stripes of it are offered. */
+  get eventCount(): number | undefined {
+    if (this.offer !== undefined || this.segments.some(({ offer }) => offer !== undefined)) return undefined;
+    return this.orc.reader?.numberOfRows ?? 0;
   }
 
   /** Moves to event `at` of the batch, or to the next batch or offer. */
   *advanceTo(at: number): Generator<Ask, void, unknown> {
     this.at = at;
-    if (this.batch !== undefined && at >= this.batch.keys.length) yield* this.load();
+    const { batch } = this;
+    if (batch === undefined) return;
+    if (at < batch.keys.length) this.head.set(batch.keys, at);
+    else yield* this.load();
   }
 
   /** Reads the stripe that is offered. */
@@ -124,25 +132,30 @@ export class EventCursor {
 
   /** The next batch that is not empty, or offer. */
   private *load(): Generator<Ask, void, unknown> {
-    const { reader } = this.orc;
     this.at = 0;
     this.batch = undefined;
     this.offer = undefined;
+    const { batch, offer } = yield* this.next();
+    this.batch = batch;
+    this.offer = offer;
+    this.keys = batch?.keys ?? offer?.first;
+    if (this.keys !== undefined) this.head.set(this.keys, 0);
+  }
+
+  private *next(): Generator<Ask, Pick<EventCursor, 'batch' | 'offer'>, unknown> {
+    const { reader } = this.orc;
     while (reader !== undefined) {
       if (this.cursor === undefined) {
         const segment = this.segments.shift();
-        if (segment === undefined) return;
-        this.offer = segment.offer;
-        if (this.offer !== undefined) return;
+        if (segment === undefined) break;
+        if (segment.offer !== undefined) return { batch: undefined, offer: segment.offer };
         this.cursor = new BatchCursor(reader, { ...this.readOptions(reader), stripeRange: segment.range });
       }
       const next = yield* this.cursor.next();
       if (next === undefined) this.cursor = undefined;
-      else if (next.length > 0) {
-        this.batch = this.batchOf(reader, next);
-        return;
-      }
+      else if (next.length > 0) return { batch: this.batchOf(reader, next), offer: undefined };
     }
+    return { batch: undefined, offer: undefined };
   }
 
   private readOptions(reader: OrcReader): ReadOptions {

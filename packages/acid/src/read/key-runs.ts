@@ -46,6 +46,40 @@ export function compareOrdered(a: OrderedKeys, i: number, b: OrderedKeys, j: num
   );
 }
 
+/** Numbers below are exact in a double. */
+const EXACT_HIGH = 1 << 21;
+
+/** One key of a file, ready to be compared with those of others again and again. */
+export class HeadKey {
+  private keys: OrderedKeys | undefined;
+  private at = 0;
+  private writeId = 0;
+  private bucket = 0;
+  private rowId = 0;
+  /** The numbers tell all. */
+  private isExact = false;
+
+  set(keys: OrderedKeys, at: number): void {
+    const { writeHalves, rowHalves } = keys;
+    const [writeHigh, rowHigh] = [writeHalves[2 * at + 1], rowHalves[2 * at + 1]];
+    this.keys = keys;
+    this.at = at;
+    this.isExact = writeHigh >= 0 && writeHigh < EXACT_HIGH && rowHigh >= 0 && rowHigh < EXACT_HIGH;
+    this.writeId = writeHigh * 2 ** 32 + (writeHalves[2 * at] >>> 0);
+    this.bucket = keys.buckets[at];
+    this.rowId = rowHigh * 2 ** 32 + (rowHalves[2 * at] >>> 0);
+  }
+
+  /** As compareKeys. */
+  compare(other: HeadKey): number {
+    if (this.isExact && other.isExact) {
+      return this.writeId - other.writeId || this.bucket - other.bucket || this.rowId - other.rowId;
+    }
+    if (this.keys === undefined || other.keys === undefined) return 0;
+    return compareOrdered(this.keys, this.at, other.keys, other.at);
+  }
+}
+
 const compareHalves = (a: Int32Array, p: number, b: Int32Array, q: number): number =>
   a[p + 1] - b[q + 1] || (a[p] >>> 0) - (b[q] >>> 0);
 

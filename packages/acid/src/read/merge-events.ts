@@ -3,7 +3,8 @@ import { OPERATION } from './acid-schema.js';
 import { type EventBatch, EventCursor, type EventCursorOptions } from './event-cursor.js';
 import { compareOrdered, type OrderedKeys } from './key-runs.js';
 import type { EventFile } from './scan-types.js';
-import type { Steps } from './steps.js';
+import { type MergeCursor, SortedEvents } from './sorted-events.js';
+import type { Ask, Steps } from './steps.js';
 import type { StripeOffer } from './stripe-offer.js';
 
 /** Events [start, end) of a batch that follow each other in the merged order. */
@@ -17,6 +18,8 @@ interface MergeOptions extends EventCursorOptions {
   readonly keep: 'newest' | 'all';
   /** Deletes are not handed out. */
   readonly withoutDeletes?: boolean;
+  /** So many deletes of delete deltas at most are put in order before the merge: else they are merged file by file. */
+  readonly deletesAhead?: number;
 }
 
 /**
@@ -44,7 +47,8 @@ export function* mergeStripes(
   const cursors: EventCursor[] = [];
   try {
     for (const file of files) cursors.push(yield* EventCursor.open(fs, file, options));
-    const heap = new CursorHeap(cursors.filter(({ keys }) => keys !== undefined));
+    const merged = yield* deletesAhead(files, cursors, options.deletesAhead ?? 0);
+    const heap = new CursorHeap(merged.filter(({ keys }) => keys !== undefined));
     let lastKey: { keys: OrderedKeys; at: number } | undefined;
     for (let top = heap.top; top !== undefined; top = heap.top) {
       const { batch, offer, at } = top;
@@ -68,8 +72,7 @@ export function* mergeStripes(
             }
           }
         }
-        if (end < batch.keys.length) top.at = end;
-        else yield* top.advanceTo(end);
+        yield* top.advanceTo(end);
       }
       heap.settle();
     }
@@ -78,13 +81,26 @@ export function* mergeStripes(
   }
 }
 
+/** The cursors, with one in the place of those of delete deltas if these hold no more than `most` deletes. */
+function* deletesAhead(
+  files: readonly EventFile[],
+  cursors: readonly EventCursor[],
+  most: number,
+): Generator<Ask, readonly MergeCursor[], unknown> {
+  const isOfDeletes = (_: EventCursor, i: number) => files[i].isOfDeletes === true;
+  const deletes = cursors.filter(isOfDeletes);
+  const count = deletes.reduce((sum, { eventCount = Number.POSITIVE_INFINITY }) => sum + eventCount, 0);
+  if (deletes.length < 2 || count > most) return cursors;
+  return [...cursors.filter((cursor, i) => !isOfDeletes(cursor, i)), yield* SortedEvents.of(deletes)];
+}
+
 /** All other files go on behind the stripe. */
-function isAlone({ last }: StripeOffer, second: EventCursor | undefined): boolean {
+function isAlone({ last }: StripeOffer, second: MergeCursor | undefined): boolean {
   return second?.keys === undefined || compareOrdered(last, 0, second.keys, second.at) < 0;
 }
 
 /** How far the first cursor may go before the second one is due; at least one event. */
-function runEnd(top: EventCursor, batch: EventBatch, second: EventCursor | undefined): number {
+function runEnd(top: MergeCursor, batch: EventBatch, second: MergeCursor | undefined): number {
   const { length } = batch.keys;
   if (second?.keys === undefined) return length;
   const { keys } = second;
@@ -176,9 +192,9 @@ export function* runsWhere({ batch, start, end }: EventRun, isWanted: (row: numb
  * The order of the merge: key, then newest first, of one transaction the delete, then the later statement first. A stripe that is
  * not read yet comes first: only its events tell.
  */
-function compareEvents(a: EventCursor, b: EventCursor): number {
+function compareEvents(a: MergeCursor, b: MergeCursor): number {
   if (a.keys === undefined || b.keys === undefined) return Number(a.keys === undefined) - Number(b.keys === undefined);
-  const byKey = compareOrdered(a.keys, a.at, b.keys, b.at);
+  const byKey = a.head.compare(b.head);
   if (byKey !== 0) return byKey;
   if (a.batch === undefined || b.batch === undefined)
     return Number(b.offer !== undefined) - Number(a.offer !== undefined);
@@ -191,16 +207,16 @@ function compareEvents(a: EventCursor, b: EventCursor): number {
 
 /** A binary heap of cursors; only its top is ever changed. */
 class CursorHeap {
-  constructor(private readonly cursors: EventCursor[]) {
+  constructor(private readonly cursors: MergeCursor[]) {
     for (let i = (cursors.length >>> 1) - 1; i >= 0; i--) this.siftDown(i);
   }
 
-  get top(): EventCursor | undefined {
+  get top(): MergeCursor | undefined {
     return this.cursors[0];
   }
 
   /** The cursor that is due after the top. */
-  get second(): EventCursor | undefined {
+  get second(): MergeCursor | undefined {
     const [, left, right] = this.cursors;
     if (left === undefined || right === undefined) return left;
     return compareEvents(left, right) <= 0 ? left : right;

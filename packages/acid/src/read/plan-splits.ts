@@ -51,7 +51,10 @@ export function eventFiles(state: AcidState): EventFile[] {
       for (const entry of originalsOf(directory.files, firstWriteId(directory), statementId)) {
         files.push({ ...entry, statementId });
       }
-    } else files.push(...directory.files.map((file) => ({ file, statementId })));
+    } else {
+      const isOfDeletes = directory.kind === 'deleteDelta';
+      files.push(...directory.files.map((file) => ({ file, statementId, isOfDeletes })));
+    }
   }
   return files.filter(({ file }) => file.sizeBytes > 0);
 }

@@ -80,6 +80,8 @@ export interface EventFile {
   readonly rowIds?: SyntheticRowIds | undefined;
   /** Of the folder, orders the events of one transaction; 0 where the folder's name has none. */
   readonly statementId: number;
+  /** Of a delete delta: of deletes alone. */
+  readonly isOfDeletes?: boolean;
 }
 
 export interface ScanOptions {

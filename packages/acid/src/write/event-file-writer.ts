@@ -12,12 +12,15 @@ const ASCII = new TextEncoder();
 
 /**
  * One ORC file of ACID events (OrcRecordUpdater): inserts with their rows, deletes with NULL for a row, in order of their
- * keys. User metadata: the key of each stripe's last event, counts, and version 2.
+ * keys. What was written may change afterwards. User metadata: the key of each stripe's last event, counts, and version 2.
  */
 export class EventFileWriter {
   private readonly orc: OrcWriter;
   private readonly stats = [0, 0, 0];
   private keyIndex = '';
+  /** What is being written, and the last key of what was written before: its vectors may have changed since. */
+  private writing: StructVector | undefined;
+  private lastKey = '';
   /** The batch whose runs are being written. */
   private batch: { readonly of: EventRun['batch']; readonly root: StructVector } | undefined;
 
@@ -32,7 +35,7 @@ export class EventFileWriter {
       ...orcWriterOptions(options, role),
       ...more,
       onStripe: ({ root, lastRow }) => {
-        this.keyIndex += keyText(root as StructVector, lastRow);
+        this.keyIndex += root === this.writing ? keyText(root as StructVector, lastRow) : this.lastKey;
       },
       beforeFooter: () => {
         this.orc.addUserMetadata(ACID_KEY_INDEX_KEY, ASCII.encode(this.keyIndex));
@@ -62,7 +65,7 @@ export class EventFileWriter {
       this.batch = { of: batch, root: rootOf(OPERATION.insert, keys, currentWriteIds, row) };
     }
     this.stats[OPERATION.insert] += end - start;
-    await this.orc.write(this.batch.root, start, end);
+    await this.writeRoot(this.batch.root, start, end);
   }
 
   /** Rows of the stripe that is being collected, and the memory that it takes. */
@@ -85,7 +88,14 @@ export class EventFileWriter {
   ): Promise<void> {
     if (keys.length === 0) return;
     this.stats[operation] += keys.length;
-    await this.orc.write(rootOf(operation, keys, currentWriteIds, row));
+    await this.writeRoot(rootOf(operation, keys, currentWriteIds, row), 0, keys.length);
+  }
+
+  private async writeRoot(root: StructVector, start: number, end: number): Promise<void> {
+    this.writing = root;
+    await this.orc.write(root, start, end);
+    this.writing = undefined;
+    this.lastKey = keyText(root, end - 1);
   }
 
   async close(): Promise<void> {

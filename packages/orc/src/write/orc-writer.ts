@@ -102,7 +102,7 @@ export class OrcWriter {
     return this.file.position;
   }
 
-  /** Appends rows [from, to) of a vector of the schema's type (all rows when absent). The vector must not change until close(). */
+  /** Appends rows [from, to) of a vector of the schema's type (all rows when absent). It may change afterwards: onStripe alone has it again. */
   async write(root: ColumnVector, from = 0, to = root.length): Promise<void> {
     if (this.closed) throw new InvalidWriteError('the writer is closed');
     const { rowIndexStride } = this.settings;

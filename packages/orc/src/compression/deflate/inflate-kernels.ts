@@ -15,13 +15,12 @@ import {
   load64,
   longShrU,
   loop,
-  ltS,
   ltU,
   or,
   set,
   shl,
   shrU,
-  store16,
+  store8,
   store32,
   sub,
   toInt,
@@ -36,21 +35,22 @@ import { LONGEST_CODE } from './tables.js';
  * The symbols of one DEFLATE block, in WebAssembly. A code is looked up by its first LENGTH_BITS (DISTANCE_BITS) in a table of
  * entries of 32 bits, least significant first:
  *
- *   one or two literals   code bits 5 | 0 | - | second literal? 1 | literal 8 | literal 8 | 0
- *   length of a match     code bits 5 | extra bits 3 | base 9, from bit 8 | 1 in bit 31
- *   end of the block      code bits 5 | 1 in bits 30 and 31
- *   a longer code, or none 1 in bits 29 and 31
- *   distance of a match   code bits 5 | base 16, from bit 8 | extra bits 4, from bit 24 | 1 in bit 31: a longer code
+ *   one to three literals code bits 4 | literals - 1: 2 | 0 0 | literals 8 each
+ *   length of a match     code bits 4 | 0 0 | 0 | 1 | base 9 | extra bits 3
+ *   end of the block      code bits 4 | 0 0 | 0 | 1 | 0 in 20 | 1
+ *   a longer code, none   code bits 4 | 0 0 | 1 | 1
+ *   distance of a match   code bits 4 | 0 0 | 0 | 0 | base 16 | extra bits 4; a longer code, none: as above
  *
  * Longer codes are found bit by bit: of each length the number of codes, and the entries (without code bits) in the order of
  * their codes. Bits are read 57 at a time from where they begin, which may be behind the end: that is found out afterwards.
  */
 export const LENGTH_BITS = 11;
 export const DISTANCE_BITS = 9;
-export const LITERALS_2 = 1 << 7;
-export const NO_LITERAL = 1 << 31;
-export const END = (1 << 31) | (1 << 30);
-export const LONGER = (1 << 31) | (1 << 29);
+/** More literals than one. */
+export const MORE_LITERALS = 1 << 4;
+export const LONGER = (1 << 6) | (1 << 7);
+export const NO_LITERAL = 1 << 7;
+export const END = NO_LITERAL | (1 << 28);
 
 /** Where the memory has what. Where the kernel has stopped reading is at POSITION, in bits from the source. */
 export const POSITION = 64;
@@ -62,7 +62,7 @@ export const LENGTH_ENTRIES = DISTANCE_COUNTS + 64;
 export const DISTANCE_ENTRIES = LENGTH_ENTRIES + 4 * 288;
 export const SOURCE = (DISTANCE_ENTRIES + 4 * 32 + SLACK_BYTES) & -SLACK_BYTES;
 
-const entryBits: Code = and('entry', 31);
+const entryBits: Code = and('entry', 15);
 const skip = (count: Value): Code => set('bits', longShrU('bits', toLong(count)));
 
 /** From `at` on, in bits. */
@@ -71,12 +71,12 @@ const readBits: Code = set('bits', longShrU(load64(0, add('source', shrU('at', 3
 const look = (table: number, bits: number): Code =>
   set('entry', load32(table, shl(and(toInt('bits'), (1 << bits) - 1), 2)));
 
-/** One or two literals; another symbol goes to `other`, with `at` in front of it. */
+/** One to three literals; another symbol goes to `other`, with `at` in front of it. */
 const literals = (other: string): readonly Code[] => [
   look(LENGTH_TABLE, LENGTH_BITS),
-  branchIf(other, ltS('entry', 0)),
-  store16(0, 'dst', shrU('entry', 8)),
-  advance('dst', add(1, and(shrU('entry', 7), 1))),
+  branchIf(other, and('entry', NO_LITERAL)),
+  store32(0, 'dst', shrU('entry', 8)),
+  advance('dst', add(1, and(shrU('entry', 4), 3))),
   advance('at', entryBits),
   skip(entryBits),
 ];
@@ -127,28 +127,28 @@ export const inflateKernel: KernelFunction<'inflate'> = {
         readBits,
       ),
       corruptIf(gtU('dst', 'dstEnd')),
-      when(and(shrU('entry', 29), 1), ...longerCode(LENGTH_COUNTS, LENGTH_ENTRIES, 'lengthCode')),
-      corruptIf(and(shrU('entry', 29), 1)),
+      when(and('entry', LONGER & ~NO_LITERAL), ...longerCode(LENGTH_COUNTS, LENGTH_ENTRIES, 'lengthCode')),
+      corruptIf(and('entry', LONGER & ~NO_LITERAL)),
       advance('at', entryBits),
       skip(entryBits),
       when(
         // A longer code of a literal.
-        isZero(shrU('entry', 31)),
+        isZero(and('entry', NO_LITERAL)),
         corruptIf(isZero(sub('dstEnd', 'dst'))),
-        store16(0, 'dst', shrU('entry', 8)),
+        store8(0, 'dst', shrU('entry', 8)),
         advance('dst', 1),
         branch('next'),
       ),
-      when(and(shrU('entry', 30), 1), corruptIf(gtU('at', 'endAt')), store32(POSITION, 0, 'at'), answer('dst')),
-      set('count', and(shrU('entry', 5), 7)),
+      when(shrU('entry', 28), corruptIf(gtU('at', 'endAt')), store32(POSITION, 0, 'at'), answer('dst')),
+      set('count', and(shrU('entry', 17), 7)),
       set('stop', add(and(shrU('entry', 8), 511), extra('count'))),
       advance('at', 'count'),
       skip('count'),
       look(DISTANCE_TABLE, DISTANCE_BITS),
       // `length` is what longer codes are counted by.
       set('distance', 'stop'),
-      when(ltS('entry', 0), ...longerCode(DISTANCE_COUNTS, DISTANCE_ENTRIES, 'distanceCode')),
-      corruptIf(ltS('entry', 0)),
+      when(and('entry', NO_LITERAL), ...longerCode(DISTANCE_COUNTS, DISTANCE_ENTRIES, 'distanceCode')),
+      corruptIf(and('entry', NO_LITERAL)),
       set('length', 'distance'),
       advance('at', entryBits),
       skip(entryBits),
@@ -158,5 +158,45 @@ export const inflateKernel: KernelFunction<'inflate'> = {
       ...copyMatch,
       branch('next'),
     ),
+  ],
+};
+
+/**
+ * Entries of one literal in [0, 1 << LENGTH_BITS) become entries of the two or three whose codes are all in the bits that are looked
+ * at. The entry behind a code is looked up by fewer bits, so that going down it is always found as it was.
+ */
+export const joinKernel: KernelFunction<'join'> = {
+  name: 'join',
+  parameters: ['at'],
+  locals: ['entry', 'used', 'second', 'third'],
+  body: [
+    loop(
+      'next',
+      set('at', sub('at', 1)),
+      block(
+        'done',
+        set('entry', load32(LENGTH_TABLE, shl('at', 2))),
+        branchIf('done', and('entry', NO_LITERAL)),
+        set('used', entryBits),
+        set('second', load32(LENGTH_TABLE, shl(shrU('at', 'used'), 2))),
+        branchIf('done', and('second', NO_LITERAL)),
+        branchIf('done', gtU(add('used', and('second', 15)), LENGTH_BITS)),
+        set('entry', add('entry', MORE_LITERALS)),
+        set('used', add('used', and('second', 15))),
+        set('entry', or('entry', shl(and('second', 0xff00), 8))),
+        set('third', load32(LENGTH_TABLE, shl(shrU('at', 'used'), 2))),
+        block(
+          'two',
+          branchIf('two', and('third', NO_LITERAL)),
+          branchIf('two', gtU(add('used', and('third', 15)), LENGTH_BITS)),
+          set('entry', add('entry', MORE_LITERALS)),
+          set('used', add('used', and('third', 15))),
+          set('entry', or('entry', shl(and('third', 0xff00), 16))),
+        ),
+        store32(LENGTH_TABLE, shl('at', 2), or(and('entry', ~15), 'used')),
+      ),
+      branchIf('next', 'at'),
+    ),
+    answer(0),
   ],
 };

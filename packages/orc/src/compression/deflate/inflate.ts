@@ -7,11 +7,11 @@ import {
   DISTANCE_TABLE,
   END,
   inflateKernel,
+  joinKernel,
   LENGTH_BITS,
   LENGTH_COUNTS,
   LENGTH_ENTRIES,
   LENGTH_TABLE,
-  LITERALS_2,
   LONGER,
   NO_LITERAL,
   POSITION,
@@ -35,7 +35,7 @@ const LENGTH_SYMBOL_ENTRIES = Int32Array.from({ length: LENGTH_SYMBOLS }, (_, sy
   if (symbol < END_OF_BLOCK) return symbol << 8;
   if (symbol === END_OF_BLOCK) return END;
   const length = LENGTHS[symbol - END_OF_BLOCK - 1];
-  return length === undefined ? LONGER : NO_LITERAL | (length.bits << 5) | (length.base << 8);
+  return length === undefined ? LONGER : NO_LITERAL | (length.base << 8) | (length.bits << 17);
 });
 const DISTANCE_SYMBOL_ENTRIES = Int32Array.from({ length: DISTANCE_SYMBOLS }, (_, symbol) => {
   const distance = DISTANCES[symbol];
@@ -54,7 +54,7 @@ interface CodeTable {
 
 /** Reads DEFLATE of well-made streams; what it cannot read is left to zlib, which says why. */
 class Inflater {
-  private readonly calls: KernelCalls<'inflate'> = instantiate([inflateKernel], INITIAL_PAGES);
+  private readonly calls: KernelCalls<'inflate' | 'join'> = instantiate([inflateKernel, joinKernel], INITIAL_PAGES);
   private memory = this.calls.memory.buffer;
   private bytes = new Uint8Array(this.memory);
   private words = new Int32Array(this.memory);
@@ -195,7 +195,7 @@ class Inflater {
    * The tables of a code. One that leaves bits without a meaning is left to zlib, but for distances of which none or one is used.
    */
   private build(to: CodeTable, lengths: Uint8Array, from: number, end: number): boolean {
-    const { bits, table, counts, entries, symbolEntries } = to;
+    const { counts, entries, symbolEntries } = to;
     const { next, order } = this;
     counts.fill(0);
     for (let i = from; i < end; i++) counts[lengths[i]]++;
@@ -213,7 +213,7 @@ class Inflater {
     for (let i = from; i < end; i++) if (lengths[i] !== 0) order[next[lengths[i]]++] = i - from;
     for (let i = 0; i < used; i++) entries[i] = symbolEntries[order[i]];
     this.fill(to, used);
-    if (to.isOfLiterals) pairLiterals(table, bits);
+    if (to.isOfLiterals) this.calls.join(1 << LENGTH_BITS);
     return true;
   }
 
@@ -240,20 +240,6 @@ function nextReversed(code: number, length: number): number {
   let bit = 1 << (length - 1);
   while ((code & bit) !== 0) bit >>>= 1;
   return bit === 0 ? 0 : (code & (bit - 1)) | bit;
-}
-
-/** Two literals whose codes are both in the bits that are looked at become one entry. */
-function pairLiterals(table: Int32Array, bits: number): void {
-  for (let i = (1 << bits) - 1; i >= 0; i--) {
-    const entry = table[i];
-    if (entry < 0) continue;
-    const length = entry & 31;
-    // Below i, so that it is still single; of 0 it is the entry itself.
-    const second = table[i >>> length];
-    const both = length + (second & 31);
-    if (second < 0 || both > bits) continue;
-    table[i] = both | LITERALS_2 | (entry & 0xff00) | ((second & 0xff00) << 8);
-  }
 }
 
 /** Of the code that code lengths are in: symbol × 8 + its length, by 7 bits. */
