@@ -13,6 +13,10 @@ import { type CpuMs, GOAL, HIVE, HIVE_OUR_INDEXES, Report, SKEP_MARIADB, SKEP_SQ
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** How much longer than asked for a round may take, and the snapshots in all: beyond, something hangs. */
+const GRACE_MS = 60_000;
+const SNAPSHOTS_MS = 600_000;
+
 interface Tools {
   /** The command line from its sources: the path of a program for Node. */
   skep(): Promise<string>;
@@ -104,19 +108,25 @@ class SkepMetastore {
 
   /** By a process of its own. */
   async drive(clients: number, seconds: number): Promise<Load> {
-    return await this.ask(['--clients', String(clients), '--seconds', String(seconds)]);
+    return await this.ask(['--clients', String(clients), '--seconds', String(seconds)], seconds * 1000 + GRACE_MS);
   }
 
   async snapshots(open: number): Promise<SnapshotTimes> {
-    return await this.ask(['--open', String(open)]);
+    return await this.ask(['--open', String(open)], SNAPSHOTS_MS);
   }
 
-  private async ask<T>(args: readonly string[]): Promise<T> {
+  private async ask<T>(args: readonly string[], timeoutMs: number): Promise<T> {
     // This very bundle: sources may change meanwhile.
     const run = `import(${JSON.stringify(import.meta.url)}).then(({ main }) => main(process.argv.slice(1)))`;
     const all = [...this.profiling, '--input-type=module', '-e', run, '--', '--drive', this.address, ...args];
-    const { stdout } = await promisify(execFile)(process.execPath, all, { maxBuffer: 1 << 28 });
-    return JSON.parse(stdout);
+    const options = { maxBuffer: 1 << 28, timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
+    try {
+      return JSON.parse((await promisify(execFile)(process.execPath, all, options)).stdout);
+    } catch (cause) {
+      const isLate = cause instanceof Error && 'killed' in cause && cause.killed === true;
+      if (isLate) throw new TypeError(`skep metastore hung: no answer to ${args.join(' ')} in ${timeoutMs} ms`);
+      throw cause;
+    }
   }
 
   stop(): Promise<void> {
