@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@skep/metadb/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Processes, type Running, until } from './processes.js';
 
@@ -125,6 +125,17 @@ describe('each service in its own process', { timeout: 180_000 }, () => {
 });
 
 describe('compactors', { timeout: 240_000 }, () => {
+  it('that are started before the metastore wait for it', async () => {
+    const port = await freePort();
+    const early = skep.start(['compactor', '--metastore', `127.0.0.1:${port}`]);
+    const data = skep.start(['data', '--metastore', `127.0.0.1:${port}`, '--listen', '127.0.0.1:0']);
+    await new Promise((resolve) => setTimeout(resolve, 12_000));
+    await skep.start(['metastore', '--db', db, '--listen', `127.0.0.1:${port}`]);
+    for (const { text } of await Promise.all([early, data])) {
+      expect(text().err).toContain('the metastore does not answer yet');
+    }
+  });
+
   it('of several, each job is done by one', async () => {
     const { address } = await metastore();
     const tables = Array.from({ length: 8 }, (_, i) => `t${i}`);
@@ -242,15 +253,3 @@ describe('what cannot work', { timeout: 60_000 }, () => {
     expect(readFileSync(join(folder, 'home/metastore.db')).length).toBeGreaterThan(0);
   });
 });
-
-/** A port that nobody listens on, at this moment. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const at = server.address();
-      server.close(() => resolve(typeof at === 'object' && at !== null ? at.port : 0));
-    });
-  });
-}

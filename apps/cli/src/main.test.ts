@@ -109,6 +109,7 @@ describe('skep', () => {
       ['--services', 'locks', '--workers', '2', '--cleaner', 'on'],
       /--cleaner, --workers: for the process that serves compaction/,
     ],
+    [['--certificate-name', 'DNS'], /--certificate-name is of the certificates that --tls-client-ca asks for/],
     [['--warehouse', 'hdfs://nn/warehouse'], /warehouse hdfs:\/\/nn\/warehouse: only local folders are supported/],
     [['--hiveconf', 'hive.txn.timeout=0'], /hive\.txn\.timeout expects TIME type value .* of more than 0/],
     [['--config', '/no/such/hive-site.xml'], /--config: cannot read \/no\/such\/hive-site\.xml/],

@@ -22,6 +22,8 @@ export interface RemoteHomeOptions {
   readonly clock?: Clock;
   /** What the user should know at the start. */
   readonly notice: (message: string) => void;
+  /** How the first call is made; default: once, as all others. */
+  readonly first?: <T>(ask: () => Promise<T>) => Promise<T>;
 }
 
 /** Sessions on a metastore that is elsewhere; the files are read and written from here. */
@@ -32,10 +34,10 @@ export interface RemoteHome {
 }
 
 export async function openRemoteHome(options: RemoteHomeOptions): Promise<RemoteHome> {
-  const { metastore, conf, fs, hivevar, env, notice } = options;
+  const { metastore, conf, fs, hivevar, env, notice, first = (ask) => ask() } = options;
   const remote = connectServices(metastore.addresses, options.connect);
   try {
-    const info = await reaching(metastore.text, () => remote.catalog.getServerInfo({}));
+    const info = await reaching(metastore.text, () => first(() => remote.catalog.getServerInfo({})));
     for (const note of takeServerParameters(conf, info.parameters)) notice(note);
     const warehouse = options.warehouse ?? info.warehouseUri;
     conf.set('hive.metastore.warehouse.dir', parseLocation(warehouse).path);

@@ -10,7 +10,13 @@ import {
 } from '@skep/compactor';
 import type { Configuration } from '@skep/config';
 import { type Clock, SkepError, systemClock } from '@skep/core';
-import { compactorConf, connectServices, type ServiceAddresses, takeServerParameters } from '@skep/metastore';
+import {
+  compactorConf,
+  connectServices,
+  type ServiceAddresses,
+  takeServerParameters,
+  whenThere,
+} from '@skep/metastore';
 import type { ConnectOptions } from '@skep/rpc';
 import { type FileSystem, localFileSystem } from '@skep/storage';
 import type { FigureSource, Logger } from '@skep/telemetry';
@@ -51,17 +57,16 @@ export interface CompactorWorker {
  * by a data service, or else must be reachable from here under the same names.
  */
 export async function startCompactorWorker(options: CompactorWorkerOptions): Promise<CompactorWorker> {
-  const { conf, threads, pool, user, version, log } = options;
+  const { conf, threads, pool, user, version, log, clock = systemClock } = options;
   const services = connectServices(options.addresses, options.connect);
   try {
-    const info = await services.catalog.getServerInfo({});
+    const info = await whenThere(() => services.catalog.getServerInfo({}), { clock, log });
     for (const note of takeServerParameters(conf, info.parameters)) log.warn({}, note);
   } catch (error) {
     services.close();
     throw error;
   }
   const { catalog, txns, locks, compactions } = services;
-  const clock = options.clock ?? systemClock;
   const meter = new CompactorMeter(clock);
   const layer = await openFiles(options, clock).catch((error: unknown) => {
     services.close();

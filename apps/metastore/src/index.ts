@@ -15,3 +15,4 @@ export {
   type ServiceName,
 } from './service-names.js';
 export type { MetastoreServices } from './services.js';
+export { whenThere } from './when-there.js';

@@ -1,4 +1,6 @@
+import { systemClock } from '@skep/core';
 import { type RunningData, serveData } from '@skep/data';
+import { whenThere } from '@skep/metastore';
 import { localFileSystem } from '@skep/storage';
 import type { Logger } from '@skep/telemetry/log';
 import { UsageError } from '../error-line.js';
@@ -101,7 +103,10 @@ async function openTables(flags: DataFlags, env: CliIo['env'], log: Logger) {
   }
   const connect = connectOptions(flags, env);
   const fs = localFileSystem();
-  const remote = await openRemoteHome({ metastore, connect, conf, fs, hivevar: {}, env, notice });
+  const remote = await openRemoteHome({
+    ...{ metastore, connect, conf, fs, hivevar: {}, env, notice },
+    first: (ask) => whenThere(ask, { clock: systemClock, log }),
+  });
   return { services: remote.services, conf, where: `metastore ${metastore.text}`, close: () => remote.close() };
 }
 

@@ -81,9 +81,9 @@ export async function runMetastore(io: CliIo, flags: MetastoreFlags): Promise<vo
       const where = `--warehouse ${warehouse} is where new databases go; default keeps its tables in ${otherWarehouse}`;
       logger.warn({ warehouse, otherWarehouse }, where);
     }
-    const unused = Object.keys(peers).filter((name) => services.some((service) => service === name));
-    if (unused.length > 0)
-      logger.warn({ peers: unused }, `--peer ${unused.join(', ')}: served here, so nobody is asked there`);
+    if (services.length === SERVICE_NAMES.length && flags.peer !== undefined) {
+      logger.warn({ peers: flags.peer }, '--peer: all services are here (--services), so nobody else is asked');
+    }
     const ended = asked(io);
     const what = services.length === SERVICE_NAMES.length ? 'all services' : services.join(', ');
     const figures = metrics === undefined ? '' : `, metrics on ${metrics.address}`;

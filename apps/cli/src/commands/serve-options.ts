@@ -14,6 +14,9 @@ export function serveOptions(flags: ServeFlags, parameters: readonly (readonly [
     throw new UsageError('--tls-cert and --tls-key belong together');
   }
   if (tlsClientCa !== undefined && tlsCert === undefined) throw new UsageError('--tls-client-ca needs --tls-cert');
+  if (certificateName !== undefined && tlsClientCa === undefined) {
+    throw new UsageError('--certificate-name is of the certificates that --tls-client-ca asks for');
+  }
   const proxyUsers = Object.fromEntries(parameters.filter(([name]) => /^hadoop\.(proxyuser|user\.group)\./.test(name)));
   return {
     address: listen,
