@@ -190,18 +190,35 @@ describe('a stream that breaks while the connection holds', () => {
     });
   });
 
-  it('is cancelled where its end is not answered', async () => {
-    let cancelled = 0;
+  it('is cancelled where its end is not answered, which says nothing of streams', async () => {
+    let aheadMs = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+    let [ended, cancelled] = [0, 0];
     const other = await otherServer((call) => {
       answering(call);
       call.removeAllListeners('end');
+      call.on('end', () => ended++);
       call.on('cancelled', () => cancelled++);
     });
-    const service = client(other.address);
+    const service = client(other.address, { clock });
     await service.lock(request);
+    await expect.poll(() => ended, PATIENT).toBe(1);
+    await sleep(1500);
+    expect(cancelled).toBe(0);
+    aheadMs = 11_000;
     await expect.poll(() => cancelled, PATIENT).toBe(1);
     await service.lock(request);
-    expect(other).toMatchObject({ streams: 1, single: { lock: 1 } });
+    expect(other).toMatchObject({ streams: 2, single: { lock: 0 } });
+  });
+
+  it('that was refused for now is tried again', async () => {
+    const other = await otherServer((call, nth) => {
+      if (nth > 1) return answering(call);
+      call.emit('error', { code: grpc.status.UNAVAILABLE, details: 'too many streams' });
+    });
+    const service = client(other.address);
+    await service.checkLock(check);
+    expect(other).toMatchObject({ streams: 2, single: { checkLock: 0 } });
   });
 });
 

@@ -23,7 +23,7 @@ export interface OutgoingMessage {
 }
 
 /** How a stream ended: `missing`: the server has none; `broken`: what was under way may have been done. */
-export type StreamEnd = 'missing' | 'complete' | 'broken';
+type StreamEnd = 'missing' | 'complete' | 'broken';
 
 export interface CallStreamOptions {
   readonly address: string;
@@ -31,11 +31,14 @@ export interface CallStreamOptions {
   readonly maxMessageBytes: number;
   /** What a failure of the connection means. */
   readonly failureOf: (status: Grpc.StatusObject) => Failure;
-  readonly onOver: (end: StreamEnd) => void;
+  /** `isUseless`: if the connection holds, then it is no good for such streams. */
+  readonly onOver: (isUseless: boolean) => void;
 }
 
 /** A stream without calls ends after one to two times as long: it would keep the process alive, and a server from its end. */
 const LOOK_MS = 1000;
+/** A stream that its server does not end in this time is cancelled. */
+const END_MS = 10_000;
 /** New calls then take a new stream: there are proxies that end one after 15 s, and with it the calls in it. */
 const MAX_AGE_MS = 10_000;
 const MAX_NUMBER = 2 ** 31 - 1;
@@ -69,7 +72,8 @@ export class CallStream {
   private isScheduled = false;
   private isWriting = false;
   private isRetired = false;
-  private isHalfClosed = false;
+  private halfClosedMs: number | undefined;
+  private isCancelled = false;
   /** The server has the stream: leading metadata came. */
   private isTaken = false;
 
@@ -273,8 +277,8 @@ export class CallStream {
 
   private endIfDone(): void {
     const isDone = this.pending.size === 0 && this.cancelled.length === 0 && !this.isWriting;
-    if (!this.isRetired || !isDone || this.isHalfClosed) return;
-    this.isHalfClosed = true;
+    if (!this.isRetired || !isDone || this.halfClosedMs !== undefined) return;
+    this.halfClosedMs = this.options.clock.now();
     this.call.halfClose();
   }
 
@@ -282,20 +286,25 @@ export class CallStream {
   private async watch(): Promise<void> {
     const { clock } = this.options;
     const { signal } = this.over;
-    while (!signal.aborted) {
-      const { lastNumber, isHalfClosed } = this;
+    for (;;) {
+      const { lastNumber } = this;
       await idle(LOOK_MS, signal);
       if (signal.aborted) return;
-      if (isHalfClosed) this.call.cancelWithStatus(CANCELLED, 'the server does not end the stream');
+      const nowMs = clock.now();
       const rests = this.pending.size === 0 && lastNumber === this.lastNumber;
-      if (rests || clock.now() - this.startedMs >= MAX_AGE_MS) this.retire();
+      if (rests || nowMs - this.startedMs >= MAX_AGE_MS) this.retire();
+      if (this.halfClosedMs === undefined || nowMs - this.halfClosedMs < END_MS) continue;
+      this.isCancelled = true;
+      this.call.cancelWithStatus(CANCELLED, 'the server does not end the stream');
     }
   }
 
   private end(status: Grpc.StatusObject): void {
     const end = endOf(status.code, this.isTaken);
     this.over.abort();
-    this.options.onOver(end);
+    // A server that has too many streams says UNAVAILABLE, and may have fewer later.
+    const isBroken = end === 'broken' && !this.isCancelled && (this.isTaken || status.code !== UNAVAILABLE);
+    this.options.onOver(end === 'missing' || isBroken);
     for (const pending of [...this.pending.values()]) this.settle(pending, this.lost(pending, end, status));
   }
 

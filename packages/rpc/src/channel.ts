@@ -2,7 +2,7 @@ import type * as Grpc from '@grpc/grpc-js';
 import type { Clock } from '@skep/core';
 import { type AnyMethodDefinition, KEEPALIVE_MS, type MethodDefinition } from './bind.js';
 import { maxMessageBytesOf, PART_BYTES } from './call-messages.js';
-import { CallStream, type Outcome, type StreamEnd } from './call-stream.js';
+import { CallStream, type Outcome } from './call-stream.js';
 import { DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE } from './codes.js';
 import { connectionFailure, NO_CONNECTION } from './connection-failure.js';
 import { channelCredentials, clientToken } from './credentials.js';
@@ -135,9 +135,8 @@ export class Channel {
     if (this.calls?.isOpen) return this.calls;
     const { grpc, client } = opened;
     const channel = client.getChannel();
-    const onOver = (end: StreamEnd): void => {
-      const isConnected = channel.getConnectivityState(false) === grpc.connectivityState.READY;
-      if (end === 'missing' || (end === 'broken' && isConnected)) this.hasNoStreams = true;
+    const onOver = (isUseless: boolean): void => {
+      if (isUseless && channel.getConnectivityState(false) === grpc.connectivityState.READY) this.hasNoStreams = true;
     };
     const { address, clock } = this;
     const maxMessageBytes = maxMessageBytesOf(this.options);
