@@ -1,4 +1,4 @@
-import { Configuration, isReadAtStart } from '@skep/config';
+import { allParameters, Configuration, isReadAtStart, type Parameter, parseTimeMs } from '@skep/config';
 import { expect, it } from 'vitest';
 import {
   compactorConf,
@@ -52,7 +52,8 @@ it('pools are named by their threads', () => {
   expect(workerPools(conf)).toEqual({ big: 3 });
 });
 
-it('what the services read when they start is known to belong to them', () => {
+/** The names that are asked for. */
+function readBy(takes: readonly ((conf: Configuration) => unknown)[]): Set<string> {
   const read = new Set<string>();
   const conf = new Configuration();
   const spy = new Proxy(conf, {
@@ -65,7 +66,45 @@ it('what the services read when they start is known to belong to them', () => {
       };
     },
   });
-  for (const take of [txnConf, compactorConf, historyRetention, deltaCountOptions]) take(spy);
+  for (const take of takes) take(spy);
+  return read;
+}
+
+const TAKES = [txnConf, compactorConf, historyRetention, deltaCountOptions];
+
+/** Another value than the default, that the parameter can have. */
+function otherThan({ type, default: value, unit }: Parameter): string {
+  switch (type) {
+    case 'boolean':
+      return String(value !== 'true');
+    case 'int':
+    case 'long':
+      return String(Number(value) + 1);
+    case 'float':
+      return String(Number(value) + 0.5);
+    case 'time':
+      return `${(parseTimeMs(value, unit) ?? 0) + 1000}ms`;
+    case 'string':
+      return 'somebody';
+  }
+}
+
+it.each(allParameters().filter(({ name }) => readBy(TAKES).has(name)))(
+  '$name changes what the services are made with',
+  (parameter) => {
+    const made = (more: Readonly<Record<string, string>>) => {
+      const conf = new Configuration();
+      // The time counts only where this is on.
+      if (parameter.name.includes('cleaner.retention')) conf.set('hive.compactor.delayed.cleanup.enabled', 'true');
+      for (const [name, value] of Object.entries(more)) conf.set(name, value);
+      return TAKES.map((take) => take(conf));
+    };
+    expect(made({ [parameter.name]: otherThan(parameter) })).not.toEqual(made({}));
+  },
+);
+
+it('what the services read when they start is known to belong to them', () => {
+  const read = readBy(TAKES);
   expect(read.size).toBeGreaterThan(30);
   // A statement heeds its session's value, a Worker that of its process.
   read.delete('hive.txn.write.acid.version.file');
