@@ -191,7 +191,7 @@ describe('the threads of a metastore', () => {
     'hive.compactor.check.interval': '100ms',
     'hive.compactor.cleaner.run.interval': '50ms',
     'hive.compactor.worker.sleep.time': '50ms',
-    'hive.compactor.delta.num.threshold': '1',
+    'hive.compactor.delta.num.threshold': '2',
   };
   const fill = () => run(session, ...[1, 2, 3].map((a) => `insert into t values (${a}, 'x')`));
   const until = async (expected: string[]): Promise<string[]> => {

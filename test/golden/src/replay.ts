@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TxnType } from '@skep/rpc';
+import { DataOperation, LockLevel, LockType, TxnType } from '@skep/rpc';
 import type { RecordedStep, RecordedTable } from './case-file.js';
 import { CaseTables } from './case-tables.js';
 import { compareError, type GotError, gotError, hiveCodeOf } from './compare-error.js';
@@ -111,6 +111,11 @@ class Replay {
         return {};
       case 'txn':
         return await this.reader(args[0], args[1]);
+      case 'lock':
+        return await this.lock(args[0], args[1]);
+      case 'housekeeper':
+        await this.home.services.txns.runHousekeeping({ abortDeadHolders: false });
+        return {};
       case 'sql-metastore':
         // The tables hold ids and times of the recording; that a query of them runs is another test's business.
         return {};
@@ -133,6 +138,33 @@ class Replay {
     if (txnId === undefined) throw new GoldenError(`!txn ${verb} ${name}: it is not open`);
     if (verb === 'commit') await txns.commitTxn({ txnId });
     else await txns.abortTxns({ txnIds: [txnId], reasonCode: 0 });
+    return {};
+  }
+
+  /** An exclusive lock of one of these transactions, until it ends. */
+  private async lock(name: string, path: string): Promise<Verdict> {
+    const txnId = this.readers.get(name);
+    if (txnId === undefined) throw new GoldenError(`!lock ${name} ${path}: there is no such transaction`);
+    const [database, table] = path.split('.');
+    await this.home.services.locks.lock({
+      txnId,
+      user: 'hive',
+      host: 'localhost',
+      agentInfo: 'golden',
+      zeroWaitRead: false,
+      exclusiveCtas: false,
+      components: [
+        {
+          type: LockType.LOCK_TYPE_EXCLUSIVE,
+          level: LockLevel.LOCK_LEVEL_TABLE,
+          database,
+          table,
+          operation: DataOperation.DATA_OPERATION_NO_TXN,
+          isTransactional: true,
+          isDynamicPartitionWrite: false,
+        },
+      ],
+    });
     return {};
   }
 
