@@ -2,7 +2,7 @@ import { systemClock } from '@skep/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasMariadb, mariadbUrl, startMariadb, TestDatabase } from '../test/mariadb.js';
 import { mysqlDialect } from './dialect.js';
-import { createTables, type Database, insertNumbered, type Migration, openDatabase } from './index.js';
+import { createTables, type Database, insertNumbered, type Migration, openDatabase, type Statement } from './index.js';
 import { parseMysqlUrl } from './mysql-url.js';
 
 const create: Migration = {
@@ -127,6 +127,35 @@ describe.skipIf(!hasMariadb)('MariaDB', () => {
     expect(await on.read((tx) => tx.column('SELECT ID FROM T'))).toEqual([2n]);
   });
 
+  it('ends with statements at once: answers queries, commits all or nothing', async () => {
+    const on = await open();
+    const name = "č'; COMMIT;\\京🐝 ? END";
+    const found = await on.transaction((tx) =>
+      tx.runLast([
+        ['INSERT INTO T (ID, NAME, B) VALUES (?, ?, ?)', [1, name, Uint8Array.of(0, 39, 255)]],
+        ['SELECT ID, NAME FROM T WHERE NAME = ?', [name]],
+        ['UPDATE T SET F = ? WHERE ID = ?', [true, 9]],
+        ['SELECT ID FROM T WHERE ID = 9'],
+        ['SELECT B FROM T'],
+      ]),
+    );
+    expect(found).toEqual([[], [{ ID: 1n, NAME: name }], [], [], [{ B: Buffer.of(0, 39, 255) }]]);
+    const failing: readonly (readonly [Statement, string])[] = [
+      [['INSERT INTO T (ID) VALUES (1)'], 'DATABASE_CONSTRAINT'],
+      [['INSERT INTO T (ID, NAME) VALUES (4, ?)', ['x'.repeat(300)]], 'DATABASE_VALUE'],
+      [['INSERT INTO NOWHERE VALUES (1)'], 'DATABASE_STATEMENT'],
+    ];
+    for (const [last, code] of failing) {
+      const failed = on.transaction(async (tx) => {
+        await tx.run('INSERT INTO T (ID) VALUES (2)');
+        await tx.runLast([['INSERT INTO T (ID) VALUES (3)'], last]);
+      });
+      await expect(failed).rejects.toMatchObject({ code });
+    }
+    expect(await on.transaction((tx) => tx.runLast([]))).toEqual([]);
+    expect(await on.read((tx) => tx.column('SELECT ID FROM T'))).toEqual([1n]);
+  });
+
   it('runs again what a deadlock ended', async () => {
     const on = await open();
     await on.run([['INSERT INTO T (ID) VALUES (1), (2)']]);
@@ -136,7 +165,8 @@ describe.skipIf(!hasMariadb)('MariaDB', () => {
         runs++;
         await tx.all('SELECT ID FROM T WHERE ID = ? FOR UPDATE', [first]);
         await systemClock.sleep(100);
-        await tx.run("UPDATE T SET NAME = CONCAT(COALESCE(NAME, ''), ?) WHERE ID = ?", [String(first), second]);
+        const named = "UPDATE T SET NAME = CONCAT(COALESCE(NAME, ''), ?) WHERE ID = ?";
+        await tx.runLast([[named, [String(first), second]], ['SELECT 1']]);
       });
     await Promise.all([both(1n, 2n), both(2n, 1n)]);
     expect(runs).toBeGreaterThan(2);
