@@ -68,9 +68,11 @@ export function withCallOptions<T>(options: CallOptions, run: () => T): T {
 export function detached<T>(run: () => T): T {
   const call = currentCall();
   if (call === undefined) return ambient.run({}, run);
-  const { method, requestId, caller, user, peer, depth, header, answerHeader } = call;
+  const { method, requestId, caller, user, peer, depth } = call;
   const endless: CallContext = {
-    ...{ method, requestId, caller, user, peer, depth, header, answerHeader },
+    ...{ method, requestId, caller, user, peer, depth },
+    header: (name) => call.header(name),
+    answerHeader: (name, value) => call.answerHeader(name, value),
     throwIfAborted: () => undefined,
     deadline: Number.POSITIVE_INFINITY,
     get signal() {

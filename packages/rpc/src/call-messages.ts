@@ -18,12 +18,12 @@ export const STREAM_MESSAGE_BYTES = 64 << 10;
 /** Requests above go by themselves, responses above in parts, so that none keeps the others of its stream waiting. */
 export const PART_BYTES = 32 << 10;
 
-/** As many of what waits as one message may hold, taken off the queue. */
-export function takeTogether<T extends { readonly bytes: Uint8Array | undefined }>(queue: T[]): T[] {
+/** As much of what waits as one message may hold, taken off the queue. */
+export function takeTogether<T>(queue: T[], lengthOf: (item: T) => number): T[] {
   let count = 0;
   let length = 0;
-  for (const { bytes } of queue) {
-    length += bytes?.length ?? 0;
+  for (const item of queue) {
+    length += lengthOf(item);
     if (count > 0 && length > STREAM_MESSAGE_BYTES) break;
     count++;
   }

@@ -1,6 +1,7 @@
 import type * as Grpc from '@grpc/grpc-js';
 import { type Clock, idle } from '@skep/core';
 import type { MethodDefinition } from './bind.js';
+import { encodeCall, methodField } from './call-encoding.js';
 import { asBuffer, CALLS_METHOD, STREAM_MESSAGE_BYTES, takeTogether, together } from './call-messages.js';
 import { CANCELLED, DEADLINE_EXCEEDED, INTERNAL, OK, RESOURCE_EXHAUSTED, UNAVAILABLE, UNIMPLEMENTED } from './codes.js';
 import { Deadlines, type Limited } from './deadlines.js';
@@ -114,20 +115,15 @@ export class CallStream {
       signal?.throwIfAborted();
       const number = this.nextNumber();
       const restMs = deadline - this.options.clock.now();
-      const bytes = CallsRequest.encode({
-        calls: [
-          {
-            number,
-            method: method.path.slice(1),
-            request,
-            timeoutMs: deadline === Number.POSITIVE_INFINITY ? undefined : timeoutOf(restMs),
-            requestId: headers.requestId,
-            user: headers.user,
-            depth: headers.depth ?? 0,
-          },
-        ],
-        cancelled: [],
-      }).finish();
+      const bytes = encodeCall({
+        number,
+        method: methodOf(method.path),
+        request,
+        timeoutMs: deadline === Number.POSITIVE_INFINITY ? undefined : timeoutOf(restMs),
+        requestId: headers.requestId,
+        user: headers.user,
+        depth: headers.depth ?? 0,
+      });
       if (bytes.length > STREAM_MESSAGE_BYTES) {
         resolve(undefined);
         return;
@@ -169,7 +165,7 @@ export class CallStream {
   private write(): void {
     if (this.isWriting || this.over.signal.aborted) return;
     const messages: Uint8Array[] = [];
-    const sent = takeTogether(this.queue);
+    const sent = takeTogether(this.queue, ({ bytes }) => bytes?.length ?? 0);
     for (const pending of sent) {
       if (pending.bytes !== undefined) messages.push(pending.bytes);
       pending.bytes = undefined;
@@ -329,6 +325,18 @@ export class CallStream {
 function endOf(code: number, isTaken: boolean): StreamEnd {
   if (code === OK) return 'complete';
   return code === UNIMPLEMENTED && !isTaken ? 'missing' : 'broken';
+}
+
+const methodFields = new Map<string, Buffer>();
+
+/** The field of each method is made once. */
+function methodOf(path: string): Buffer {
+  let field = methodFields.get(path);
+  if (field === undefined) {
+    field = methodField(path.slice(1));
+    methodFields.set(path, field);
+  }
+  return field;
 }
 
 const timeoutOf = (restMs: number): number => Math.min(Math.max(Math.ceil(restMs), 0), MAX_TIMEOUT_MS);

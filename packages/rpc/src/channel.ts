@@ -27,6 +27,7 @@ const RECONNECT_MS = { first: 100, longest: 1000 } as const;
 /** A connection to one address, opened at the first call. */
 export class Channel {
   private opening: Promise<Opened> | undefined;
+  private opened: Opened | undefined;
   private connecting: Promise<Failure | undefined> | undefined;
   private calls: CallStream | undefined;
   /** On this connection calls go by themselves: the server has no streams for them, or something in between breaks those. */
@@ -47,8 +48,9 @@ export class Channel {
     deadline: number,
     signal: AbortSignal | undefined,
   ): Promise<Outcome> {
-    const opened = await this.open();
-    const failure = await this.connected(opened, deadline, signal);
+    const ready = this.ready();
+    const opened = ready ?? (await this.open());
+    const failure = ready === undefined ? await this.connected(opened, deadline, signal) : undefined;
     if (failure !== undefined) return { failure };
     let bytes: Buffer;
     try {
@@ -125,18 +127,26 @@ export class Channel {
 
   private open(): Promise<Opened> {
     if (this.isClosed) return Promise.reject(new UnreachableError(this.address, `${this.address}: closed here`));
-    this.opening ??= this.load();
+    this.opening ??= this.load().then((opened) => {
+      this.opened = opened;
+      return opened;
+    });
     return this.opening;
+  }
+
+  /** Where there is a connection: without a turn of the event loop. */
+  private ready(): Opened | undefined {
+    const { opened } = this;
+    return opened !== undefined && !this.isClosed && isReady(opened) ? opened : undefined;
   }
 
   /** The stream that calls share; undefined where there is none to be had. */
   private shared(opened: Opened): CallStream | undefined {
     if (this.hasNoStreams || this.options.shareStream === false) return undefined;
     if (this.calls?.isOpen) return this.calls;
-    const { grpc, client } = opened;
-    const channel = client.getChannel();
+    const channel = opened.client.getChannel();
     const onOver = (isUseless: boolean): void => {
-      if (isUseless && channel.getConnectivityState(false) === grpc.connectivityState.READY) this.hasNoStreams = true;
+      if (isUseless && isReady(opened)) this.hasNoStreams = true;
     };
     const { address, clock } = this;
     const maxMessageBytes = maxMessageBytesOf(this.options);
@@ -178,8 +188,7 @@ export class Channel {
     deadline: number,
     signal: AbortSignal | undefined,
   ): Promise<Failure | undefined> {
-    const { grpc, client } = opened;
-    if (client.getChannel().getConnectivityState(true) === grpc.connectivityState.READY) return undefined;
+    if (isReady(opened, true)) return undefined;
     this.connecting ??= this.probe(opened).finally(() => {
       this.connecting = undefined;
     });
@@ -255,6 +264,10 @@ export class Channel {
     const detail = bytes === undefined ? undefined : readDetail(bytes);
     return fromStatus(this.address, { code: error.code, message: error.details, detail });
   }
+}
+
+function isReady({ grpc, client }: Opened, tryToConnect = false): boolean {
+  return client.getChannel().getConnectivityState(tryToConnect) === grpc.connectivityState.READY;
 }
 
 function metadataOf({ grpc, token }: Opened, headers: CallHeaders | undefined): Grpc.Metadata {

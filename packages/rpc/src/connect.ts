@@ -110,9 +110,10 @@ class OutgoingCall {
     private readonly channels: Channels,
     private readonly clock: Clock,
     defaults: ConnectOptions,
-    perCall: CallOptions = {},
+    perCall: CallOptions | undefined,
   ) {
-    this.options = { ...defaults, ...currentCallOptions(), ...perCall };
+    const around = currentCallOptions();
+    this.options = around === undefined && perCall === undefined ? defaults : { ...defaults, ...around, ...perCall };
     const deadline = clock.now() + (this.options.deadlineMs ?? DEFAULT_DEADLINE_MS);
     const outer = this.outer?.deadline ?? Number.POSITIVE_INFINITY;
     this.deadline = Math.min(deadline, outer);

@@ -176,7 +176,7 @@ export class CallServer {
       here.queuedMs = this.clock.now() - here.startedMs;
       here.isBegun = true;
       try {
-        const response = await runInCall(contextOf(here, who, depth), () => run(here));
+        const response = await runInCall(new ServedCall(here, who, depth), () => run(here));
         this.answer(here, undefined, response);
       } finally {
         limit.leave();
@@ -296,23 +296,44 @@ interface Handling {
 
 const NOBODY: Caller = { caller: undefined, user: '' };
 
-function contextOf(here: Running, { caller, user }: Caller, depth: number): CallContext {
-  const { arrival, method, requestId, peer, deadline, end } = here;
-  return {
-    method,
-    requestId,
-    peer,
-    deadline,
-    depth,
-    caller,
-    user,
-    header: (name) => arrival.header(name),
-    answerHeader: (name, value) => arrival.answerHeader(name, value),
-    get signal() {
-      return end.signal;
-    },
-    throwIfAborted: () => end.throwIfAborted(),
-  };
+/** What an implementation sees of its call. */
+class ServedCall implements CallContext {
+  readonly method: string;
+  readonly requestId: string;
+  readonly peer: string;
+  readonly deadline: number;
+  readonly caller: string | undefined;
+  readonly user: string;
+
+  constructor(
+    private readonly here: Running,
+    { caller, user }: Caller,
+    readonly depth: number,
+  ) {
+    const { method, requestId, peer, deadline } = here;
+    this.method = method;
+    this.requestId = requestId;
+    this.peer = peer;
+    this.deadline = deadline;
+    this.caller = caller;
+    this.user = user;
+  }
+
+  get signal(): AbortSignal {
+    return this.here.end.signal;
+  }
+
+  throwIfAborted(): void {
+    this.here.end.throwIfAborted();
+  }
+
+  header(name: string): string | undefined {
+    return this.here.arrival.header(name);
+  }
+
+  answerHeader(name: string, value: string): void {
+    this.here.arrival.answerHeader(name, value);
+  }
 }
 
 function depthOf({ depth }: Arrival): number {

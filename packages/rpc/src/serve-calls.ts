@@ -1,15 +1,15 @@
 import type * as Grpc from '@grpc/grpc-js';
 import type { Clock } from '@skep/core';
-import type { Arrival } from './arrival.js';
+import { encodeResponse } from './call-encoding.js';
 import { asBuffer, CALLS_METHOD, PART_BYTES, STREAM_MESSAGE_BYTES, takeTogether, together } from './call-messages.js';
 import { DEADLINE_EXCEEDED, INTERNAL, INVALID_ARGUMENT, OK, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from './codes.js';
 import { Deadlines } from './deadlines.js';
-import { AccessDeniedError } from './errors.js';
 import { type Call, type CallReply, CallsRequest, CallsResponse } from './gen/skep/v1/call.js';
 import type { ErrorDetail } from './gen/skep/v1/error.js';
-import { DEPTH, REQUEST_ID, USER } from './metadata-keys.js';
+import { USER } from './metadata-keys.js';
 import type { UnaryMethod } from './serve-call.js';
 import type { WireStatus } from './status.js';
+import { type ItsStream, NO_METADATA, StreamedCall } from './streamed-call.js';
 
 /** The stream as grpc-js has it. */
 type Duplex = Grpc.ServerDuplexStream<Buffer, Buffer>;
@@ -61,14 +61,13 @@ export class CallStreams {
 }
 
 /** The calls that one client sends on a stream. */
-class CallStream {
+class CallStream implements ItsStream {
   /** While the client is waited for: until when it has to take what was written. */
   deadline = Number.POSITIVE_INFINITY;
   readonly peer: string;
-  /** Whom all its calls are for, if its metadata say so: something between client and server may set them, and means it. */
   readonly user: string | undefined;
   private readonly underWay = new Map<number, StreamedCall>();
-  private readonly messages: { readonly bytes: Uint8Array }[] = [];
+  private readonly messages: Uint8Array[] = [];
   private waitingBytes = 0;
   private isWriting = false;
   private isScheduled = false;
@@ -91,7 +90,6 @@ class CallStream {
     call.on('end', () => this.end());
   }
 
-  /** Who is at the other end: the same for all calls. */
   caller(): string | undefined {
     this.shown ??= this.look();
     if ('error' in this.shown) throw this.shown.error;
@@ -201,6 +199,10 @@ class CallStream {
       this.fail(number, RESOURCE_EXHAUSTED, `Sent message larger than max (${bytes.length} vs. ${maxMessageBytes})`);
       return;
     }
+    if (bytes.length <= PART_BYTES && metadata === NO_METADATA) {
+      this.queue(encodeResponse(number, bytes));
+      return;
+    }
     let at = 0;
     for (; bytes.length - at > PART_BYTES; at += PART_BYTES) {
       this.say({ ...NO_REPLY, number, response: bytes.subarray(at, at + PART_BYTES), isPartial: true });
@@ -208,13 +210,16 @@ class CallStream {
     this.say({ ...NO_REPLY, number, response: at === 0 ? bytes : bytes.subarray(at), metadata });
   }
 
-  private fail(number: number, code: number, message: string, error?: ErrorDetail, metadata = NO_REPLY.metadata): void {
+  private fail(number: number, code: number, message: string, error?: ErrorDetail, metadata = NO_METADATA): void {
     this.say({ ...NO_REPLY, number, code, message, error, metadata });
   }
 
   private say(reply: CallReply): void {
-    const bytes = CallsResponse.encode({ replies: [reply] }).finish();
-    this.messages.push({ bytes });
+    this.queue(CallsResponse.encode({ replies: [reply] }).finish());
+  }
+
+  private queue(bytes: Uint8Array): void {
+    this.messages.push(bytes);
     this.waitingBytes += bytes.length;
   }
 
@@ -234,7 +239,7 @@ class CallStream {
       this.endIfDone();
       return;
     }
-    const message = together(takeTogether(this.messages).map(({ bytes }) => bytes));
+    const message = together(takeTogether(this.messages, ({ length }) => length));
     this.isWriting = true;
     this.deadline = this.options.clock.now() + this.options.maxIdleMs;
     this.notTaken.add(this);
@@ -276,78 +281,5 @@ const NO_REPLY = {
   isPartial: false,
   code: OK,
   message: '',
-  metadata: {} as Record<string, string>,
+  metadata: NO_METADATA,
 } as const;
-
-/** A call that came with others. */
-class StreamedCall implements Arrival {
-  readonly keepsDeadline = false;
-  isCancelled = false;
-  /** Leading metadata of its answer. */
-  metadata = NO_REPLY.metadata;
-  private listener: (() => void) | undefined;
-
-  constructor(
-    private readonly stream: CallStream,
-    private readonly call: Call,
-    readonly served: UnaryMethod,
-    readonly request: unknown,
-    readonly deadline: number,
-  ) {}
-
-  get number(): number {
-    return this.call.number;
-  }
-
-  get requestId(): string | undefined {
-    const { requestId } = this.call;
-    return requestId === '' ? undefined : requestId;
-  }
-
-  get wantedUser(): string | undefined {
-    return this.stream.user ?? this.call.user;
-  }
-
-  get depth(): number {
-    return this.call.depth;
-  }
-
-  get peer(): string {
-    return this.stream.peer;
-  }
-
-  caller(): string | undefined {
-    const caller = this.stream.caller();
-    const { user } = this.call;
-    if (user === undefined || user === this.wantedUser) return caller;
-    throw new AccessDeniedError(
-      caller ?? '',
-      user,
-      `the call is for user '${user}', its stream for '${this.wantedUser}'`,
-    );
-  }
-
-  onCancelled(listener: () => void): void {
-    this.listener = listener;
-  }
-
-  cancel(): void {
-    this.isCancelled = true;
-    this.listener?.();
-  }
-
-  header(name: string): string | undefined {
-    if (name === REQUEST_ID) return this.requestId;
-    if (name === USER) return this.wantedUser;
-    if (name === DEPTH) return String(this.depth);
-    return this.stream.header(name);
-  }
-
-  answerHeader(name: string, value: string): void {
-    this.metadata = { ...this.metadata, [name.toLowerCase()]: value };
-  }
-
-  answer(failure: WireStatus | undefined, response: unknown): void {
-    this.stream.reply(this, failure, response);
-  }
-}

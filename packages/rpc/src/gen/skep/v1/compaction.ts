@@ -551,12 +551,25 @@ export interface SetCleanerStartResponse {
 
 /** Request of SetCleanerRetry. */
 export interface SetCleanerRetryRequest {
-  /** The request. NO_SUCH_COMPACTION if it is not in the queue. */
+  /**
+   * The request. NO_SUCH_COMPACTION if it is not in the queue. 0: none, what aborted transactions wrote into a table or partition, which
+   * is named below, could not be cleaned; a request of type ABORT_TXN_CLEANUP stands for that, made where there is none.
+   */
   id: bigint;
-  /** Try again so many milliseconds after the commit. */
+  /** Try again so many milliseconds after the commit (of ABORT_TXN_CLEANUP: after the first failure). */
   retryRetentionMs: bigint;
   /** Why cleaning failed. */
   errorMessage: string;
+  /** With id 0: name of the database. */
+  database?:
+    | string
+    | undefined;
+  /** With id 0: name of the table. */
+  table?:
+    | string
+    | undefined;
+  /** With id 0: name of the partition; absent: the table's own folder, or partitions that nobody knows. */
+  partition?: string | undefined;
 }
 
 /** Answer of SetCleanerRetry. */
@@ -4416,7 +4429,14 @@ export const SetCleanerStartResponse: MessageFns<SetCleanerStartResponse> = {
 };
 
 function createBaseSetCleanerRetryRequest(): SetCleanerRetryRequest {
-  return { id: 0n, retryRetentionMs: 0n, errorMessage: "" };
+  return {
+    id: 0n,
+    retryRetentionMs: 0n,
+    errorMessage: "",
+    database: undefined,
+    table: undefined,
+    partition: undefined,
+  };
 }
 
 export const SetCleanerRetryRequest: MessageFns<SetCleanerRetryRequest> = {
@@ -4435,6 +4455,15 @@ export const SetCleanerRetryRequest: MessageFns<SetCleanerRetryRequest> = {
     }
     if (message.errorMessage !== "") {
       writer.uint32(26).string(message.errorMessage);
+    }
+    if (message.database !== undefined) {
+      writer.uint32(34).string(message.database);
+    }
+    if (message.table !== undefined) {
+      writer.uint32(42).string(message.table);
+    }
+    if (message.partition !== undefined) {
+      writer.uint32(50).string(message.partition);
     }
     return writer;
   },
@@ -4476,6 +4505,30 @@ export const SetCleanerRetryRequest: MessageFns<SetCleanerRetryRequest> = {
             message.errorMessage = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.database = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.table = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.partition = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4501,6 +4554,9 @@ export const SetCleanerRetryRequest: MessageFns<SetCleanerRetryRequest> = {
         : isSet(object.error_message)
         ? globalThis.String(object.error_message)
         : "",
+      database: isSet(object.database) ? globalThis.String(object.database) : undefined,
+      table: isSet(object.table) ? globalThis.String(object.table) : undefined,
+      partition: isSet(object.partition) ? globalThis.String(object.partition) : undefined,
     };
   },
 
@@ -4515,6 +4571,15 @@ export const SetCleanerRetryRequest: MessageFns<SetCleanerRetryRequest> = {
     if (message.errorMessage !== "") {
       obj.errorMessage = message.errorMessage;
     }
+    if (message.database !== undefined) {
+      obj.database = message.database;
+    }
+    if (message.table !== undefined) {
+      obj.table = message.table;
+    }
+    if (message.partition !== undefined) {
+      obj.partition = message.partition;
+    }
     return obj;
   },
 
@@ -4528,6 +4593,9 @@ export const SetCleanerRetryRequest: MessageFns<SetCleanerRetryRequest> = {
       ? BigInt(object.retryRetentionMs)
       : 0n;
     message.errorMessage = object.errorMessage ?? "";
+    message.database = object.database ?? undefined;
+    message.table = object.table ?? undefined;
+    message.partition = object.partition ?? undefined;
     return message;
   },
 };
