@@ -2,6 +2,9 @@ import { getAcidState, isHiddenName, parseAcidDirectoryName } from '@skep/acid';
 import { LONG_MAX, SkepError, ValidTxnList, type ValidWriteIdList } from '@skep/core';
 import {
   type CatalogService,
+  type Compaction,
+  CompactionState,
+  CompactionType,
   DataOperation,
   LockLevel,
   LockState,
@@ -10,7 +13,8 @@ import {
   type Table,
 } from '@skep/rpc';
 import { type FileSystem, joinPath } from '@skep/storage';
-import { forgettableWriteIds, hasAbortedResult } from './cleaner-decision.js';
+import { failedAttempts, forgettableWriteIds, hasAbortedResult, retryDelayMs } from './cleaner-decision.js';
+import { isFinished } from './cleanup.js';
 import { findResource, isCleaningOff, isInsertOnly, tableOf } from './resource.js';
 import type { CompactorServices } from './services.js';
 import { completeWriteIds } from './write-id-lists.js';
@@ -45,9 +49,13 @@ export class AbortCleaner {
       // Only what was aborted matters here.
       sinceMs: BigInt(clock.now()) + 86_400_000n,
     });
+    const due = candidates.filter(({ tooManyAborts, hasOldAbort }) => tooManyAborts || hasOldAbort);
+    const retries = due.length === 0 ? new Map<string, Compaction>() : await this.retries();
     let removed = 0;
-    for (const { resource, tooManyAborts, hasOldAbort } of candidates) {
-      if (resource === undefined || !(tooManyAborts || hasOldAbort) || this.isResting(resource)) continue;
+    for (const { resource } of due) {
+      if (resource === undefined) continue;
+      const retry = retries.get(keyOf(resource));
+      if (this.isResting(resource) || isTooEarly(retry, clock.now())) continue;
       signal?.throwIfAborted();
       try {
         const result = await this.clean(resource);
@@ -56,6 +64,7 @@ export class AbortCleaner {
           const { database, table, partition } = resource;
           log.info({ table: `${database}.${table}`, partition, removed: result.removed }, 'cleaned of aborted writes');
         }
+        if (retry !== undefined) await this.end(retry, CompactionState.COMPACTION_STATE_SUCCEEDED);
         if (result.isDone) this.resting.delete(keyOf(resource));
         else this.rest(resource);
       } catch (error) {
@@ -63,10 +72,43 @@ export class AbortCleaner {
         const table = `${resource.database}.${resource.table}`;
         const message = `Cleaner of aborts: ${table} ${resource.partition ?? ''}: ${String(error)}`;
         log.warn({ table, partition: resource.partition, error }, message);
-        this.rest(resource);
+        await this.putOff(resource, retry, message);
       }
     }
     return removed;
+  }
+
+  /** What could not be cleaned before, by table and partition. */
+  private async retries(): Promise<Map<string, Compaction>> {
+    const { compactions } = await this.services.compactions.showCompactions({
+      type: CompactionType.COMPACTION_TYPE_ABORT_TXN_CLEANUP,
+      state: CompactionState.COMPACTION_STATE_READY_FOR_CLEANING,
+      limit: 0n,
+    });
+    return new Map(compactions.map((retry) => [keyOf(retry), retry]));
+  }
+
+  /** In the queue, where whoever cleans next finds it, and people see why (Cleaner.handleCleanerAttemptFailure). */
+  private async putOff(resource: Resource, retry: Compaction | undefined, errorMessage: string): Promise<void> {
+    const { conf, compactions } = this.services;
+    const firstMs = conf.cleanerRetryRetentionMs;
+    const attempts = failedAttempts(retry?.retryRetentionMs ?? 0n, firstMs);
+    const delayMs = retryDelayMs(attempts, firstMs, conf.cleanerRetryMaxAttempts);
+    if (retry !== undefined && delayMs === undefined) {
+      await this.end(retry, CompactionState.COMPACTION_STATE_FAILED, errorMessage);
+      return;
+    }
+    const retryRetentionMs = BigInt(delayMs ?? firstMs);
+    await compactions.setCleanerRetry({ id: 0n, retryRetentionMs, errorMessage, ...resource });
+  }
+
+  private async end({ id }: Compaction, state: CompactionState, errorMessage = ''): Promise<void> {
+    try {
+      await this.services.compactions.finishCompaction({ id, state, errorMessage });
+    } catch (error) {
+      // Another process's Cleaner has ended it meanwhile.
+      if (!isFinished(error)) throw error;
+    }
   }
 
   private isResting(resource: Resource): boolean {
@@ -245,4 +287,9 @@ async function acidFolders(fs: FileSystem, folder: string): Promise<string[]> {
   return found;
 }
 
-const keyOf = ({ database, table, partition }: Resource): string => `${database}\0${table}\0${partition ?? ''}`;
+/** The delay counts from the first failure on. */
+const isTooEarly = (retry: Compaction | undefined, nowMs: number): boolean =>
+  retry !== undefined && Number(retry.commitTimeMs ?? 0n) + Number(retry.retryRetentionMs) > nowMs;
+
+const keyOf = ({ database, table, partition }: Pick<Resource, 'database' | 'table' | 'partition'>): string =>
+  `${database}\0${table}\0${partition ?? ''}`;

@@ -1,5 +1,5 @@
 import { parseAcidDirectoryName } from '@skep/acid';
-import { DataOperation, TxnType } from '@skep/rpc';
+import { CompactionState, CompactionType, DataOperation, TxnType } from '@skep/rpc';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAJOR, MINOR, World } from '../test/world.js';
 
@@ -208,19 +208,55 @@ describe('aborted writes', () => {
     const cleaner = new Cleaner(w.with({ fs }));
     for (let i = 0; i < 5; i++) await cleaner.runOnce();
     expect(w.logged).toHaveLength(1);
-    w.advance(300_001);
-    await cleaner.runOnce();
-    await cleaner.runOnce();
-    w.advance(300_001);
-    await cleaner.runOnce();
-    expect(w.logged).toHaveLength(2);
-    w.advance(300_001);
-    await cleaner.runOnce();
-    expect(w.logged).toHaveLength(3);
+    // In the queue: another Cleaner waits, too, and SHOW COMPACTIONS says why.
+    const retry = async () => (await w.show())[0];
+    const type = CompactionType.COMPACTION_TYPE_ABORT_TXN_CLEANUP;
+    expect(await retry()).toMatchObject({ type, table: 't', errorMessage: expect.stringMatching(/disk/) });
+    const delays: bigint[] = [];
+    for (let i = 0; i < 5; i++) {
+      delays.push((await retry()).retryRetentionMs);
+      await new Cleaner(w.with({ fs })).runOnce();
+      expect(w.logged).toHaveLength(i + 1);
+      w.advance(i === 0 ? 300_001 : 300_000 * 2 ** (i - 1));
+      await new Cleaner(w.with({ fs })).runOnce();
+      expect(w.logged).toHaveLength(i + 2);
+    }
+    expect(delays).toEqual([300_000n, 600_000n, 1_200_000n, 2_400_000n, 4_800_000n]);
+    expect(await w.states()).toEqual(['1 failed']);
     expect(w.logged[2]).toMatch(/default\.t.*disk/);
     await w.age();
     expect(await w.rows()).toEqual([]);
+    await cleaner.runOnce();
+    expect((await w.show()).map(({ state, type: kind }) => [state, kind])).toContainEqual([
+      CompactionState.COMPACTION_STATE_READY_FOR_CLEANING,
+      type,
+    ]);
+    w.advance(300_001);
     expect(await w.cleaner()).toBe(1);
+    // Of what came out well there is no history.
+    expect(await w.states()).toEqual(['1 failed']);
+  });
+
+  it('whose retry a Hive has left are no more to be tried again once a compaction was cleaned', async () => {
+    for (const a of [1, 2]) await w.insert([[a, 'x']]);
+    const retry = { id: 0n, retryRetentionMs: 9_000_000n, errorMessage: 'Hive says', database: 'default', table: 'T' };
+    await w.compactions.setCleanerRetry(retry);
+    await w.compactions.setCleanerRetry({ ...retry, table: 'u' });
+    await w.compactions.setCleanerRetry({ ...retry, errorMessage: 'again' });
+    expect((await w.show()).map(({ table, errorMessage }) => `${table} ${errorMessage}`).sort()).toEqual([
+      't again',
+      'u Hive says',
+    ]);
+    await w.compact(MAJOR);
+    await w.worker();
+    await w.cleaner();
+    expect((await w.show()).map(({ table, type }) => [table, type]).sort()).toEqual([
+      ['t', MAJOR],
+      ['u', CompactionType.COMPACTION_TYPE_ABORT_TXN_CLEANUP],
+    ]);
+    await expect(w.compactions.setCleanerRetry({ ...retry, table: '' })).rejects.toThrow(
+      /needs a database and a table/,
+    );
   });
 });
 

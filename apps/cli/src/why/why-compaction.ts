@@ -1,7 +1,13 @@
 import { stateName } from '@skep/compactor';
 import { parseTimeMs } from '@skep/config';
 import { LONG_MAX } from '@skep/core';
-import { type Compaction, CompactionState, type GetCleanerWatermarkResponse, type TxnInfo } from '@skep/rpc';
+import {
+  type Compaction,
+  CompactionState,
+  CompactionType,
+  type GetCleanerWatermarkResponse,
+  type TxnInfo,
+} from '@skep/rpc';
 import { duration, moment, resourceText, whose } from './words.js';
 
 export interface CompactionView {
@@ -103,7 +109,9 @@ function whyWorking(job: Compaction, { txns, nowMs }: CompactionView): string[] 
 
 function whyUncleaned(job: Compaction, { watermark, parameters, nowMs }: CompactionView): string[] {
   const { nextTxnId, commitTimeMs, retryRetentionMs, errorMessage, cleanerStartMs } = job;
-  const lines = commitTimeMs === undefined ? [] : [`It committed ${moment(commitTimeMs, nowMs)}.`];
+  const isRetry = job.type === CompactionType.COMPACTION_TYPE_ABORT_TXN_CLEANUP;
+  const what = isRetry ? 'What aborted transactions wrote could not be removed, first' : 'It committed';
+  const lines = commitTimeMs === undefined ? [] : [`${what} ${moment(commitTimeMs, nowMs)}.`];
   if (parameters['hive.compactor.cleaner.on'] === 'false') {
     lines.push('The metastore has hive.compactor.cleaner.on=false: it has no Cleaner.');
   }

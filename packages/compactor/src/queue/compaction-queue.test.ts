@@ -331,6 +331,46 @@ describe.each(CASES)('the compaction queue $how on $on', ({ urlOf, how }) => {
     });
   });
 
+  describe('a retry of aborted writes', () => {
+    const resource = { database: 'Default', table: 'T', partition: 'k=A' };
+    const fail = (retryRetentionMs: bigint, errorMessage: string, more: { partition?: string | undefined } = {}) =>
+      w.compactions.setCleanerRetry({ id: 0n, retryRetentionMs, errorMessage, ...resource, ...more });
+
+    it('is one for a table or partition, which nobody takes for a compaction', async () => {
+      await fail(300n, 'first');
+      await fail(300n, 'of the table', { partition: undefined });
+      await fail(600n, 'second');
+      const shown = await w.compactions.showCompactions({
+        type: CompactionType.COMPACTION_TYPE_ABORT_TXN_CLEANUP,
+        limit: 0n,
+      });
+      const seen = shown.compactions.map((c) => [c.table, c.partition, c.retryRetentionMs, c.errorMessage, c.state]);
+      const READY = CompactionState.COMPACTION_STATE_READY_FOR_CLEANING;
+      expect(seen).toHaveLength(2);
+      expect(seen).toContainEqual(['t', 'k=A', 600n, 'second', READY]);
+      expect(seen).toContainEqual(['t', undefined, 300n, 'of the table', READY]);
+      expect((await w.compactions.findReadyToClean({ minOpenTxnId: 99n, retentionMs: 0n })).compactions).toEqual([]);
+      expect(await take()).toBeUndefined();
+      expect((await w.compact(MAJOR, { partition: 'k=A' })).accepted).toBe(true);
+    });
+
+    it('goes with what was cleaned, without a history, unless it fails for good', async () => {
+      await fail(300n, 'a');
+      await fail(300n, 'b', { partition: 'k=B' });
+      const [a, b] = (await w.show()).sort((x, y) => Number(x.id - y.id)).map(({ id }) => id);
+      await ended(a, SUCCEEDED);
+      await ended(b, FAILED, 'at last');
+      expect((await w.show()).map(({ id, errorMessage }) => [id, errorMessage])).toEqual([[b, 'at last']]);
+      await fail(300n, 'again', { partition: undefined });
+      await expect(w.compactions.setCleanerRetry({ id: 99n, retryRetentionMs: 1n, errorMessage: '' })).rejects.toThrow(
+        /99/,
+      );
+      await expect(w.compactions.setCleanerRetry({ id: 0n, retryRetentionMs: 1n, errorMessage: '' })).rejects.toThrow(
+        /needs a database and a table/,
+      );
+    });
+  });
+
   describe('ABORT COMPACTIONS', () => {
     it('ends what waits and nothing else', async () => {
       await w.compact(MAJOR, { table: 'a' });

@@ -35,6 +35,7 @@ import {
   type WaitForCompactRequest,
   type WaitForCompactResponse,
 } from '@skep/rpc';
+import { endAbortRetries, setCleanerRetry } from './cleaner-retries.js';
 import {
   cleanupRow,
   findCleanup,
@@ -245,6 +246,7 @@ export class CompactionQueue implements CompactionService {
       const found = await findRequest(tx, request.id);
       if (found === undefined) throw noSuchCompaction(request.id);
       if (!isTakenBy(found, request)) throw noSuchCompaction(request.id, `with ${request.workerId} any more`);
+      if (await endAbortRetries(tx, found, request.state)) return;
       await this.moveToHistory(tx, found, request.state, request.errorMessage);
     });
     return {};
@@ -320,13 +322,7 @@ export class CompactionQueue implements CompactionService {
   }
 
   async setCleanerRetry(request: SetCleanerRetryRequest): Promise<Record<string, never>> {
-    await this.db.transaction(async (tx) => {
-      const { changes } = await tx.run(
-        'UPDATE COMPACTION_QUEUE SET CQ_RETRY_RETENTION = ?, CQ_ERROR_MESSAGE = ?, CQ_CLEANER_START = NULL WHERE CQ_ID = ?',
-        [request.retryRetentionMs, request.errorMessage || null, request.id],
-      );
-      if (changes === 0) throw noSuchCompaction(request.id);
-    });
+    await this.db.transaction((tx) => setCleanerRetry(tx, request, BigInt(this.clock.now())));
     return {};
   }
 

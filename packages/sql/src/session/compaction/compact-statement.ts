@@ -198,6 +198,10 @@ export function stateName(state: CompactionState): string {
 }
 
 export const typeName = (type: CompactionType): string =>
-  CompactionType[type]?.replace('COMPACTION_TYPE_', '').replaceAll('_', '-') ?? 'UNKNOWN';
+  CompactionType[type]?.replace('COMPACTION_TYPE_', '') ?? 'UNKNOWN';
 
-export const compactionTypes = types;
+/** What SHOW COMPACTIONS can be asked for. */
+export const compactionTypes: Readonly<Record<string, CompactionType>> = {
+  ...types,
+  abort_txn_cleanup: CompactionType.COMPACTION_TYPE_ABORT_TXN_CLEANUP,
+};
