@@ -3,7 +3,7 @@ import type { Session } from '@skep/sql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type WhySubject, whyLines } from '../../apps/cli/src/commands/why.js';
 import type { Home } from '../../apps/cli/src/home.js';
-import { freshHome, run } from './harness.js';
+import { freshHome, rows, run } from './harness.js';
 
 /** `skep why` in situations as they come about. */
 let home: Home;
@@ -174,6 +174,21 @@ describe('a compaction', () => {
     expect(await why('compaction', id)).toMatch(/aborted\.[\s\S]*Because: Compaction aborted by user/);
     expect(await why('compaction', 99)).toMatch(/There is no compaction 99/);
   });
+
+  it('that removes what aborted transactions wrote says why it could not, and when it tries again', async () => {
+    const retry = { id: 0n, retryRetentionMs: 300_000n, errorMessage: 'Cleaner of aborts: default.t: disk' };
+    await home.services.compactions.setCleanerRetry({ ...retry, database: 'default', table: 't' });
+    const { compactions } = await home.services.compactions.showCompactions({ limit: 0n });
+    const text = await why('compaction', compactions[0].id);
+    expect(text).toMatch(/^Compaction \d+ \(abort cleanup\) of default\.t: ready for cleaning\.$/m);
+    expect(text).toMatch(/^What aborted transactions wrote could not be removed, first 20.* ago\)\.$/m);
+    expect(text).toContain('The Cleaner failed: Cleaner of aborts: default.t: disk');
+    expect(text).toMatch(/^The Cleaner takes it up again in \d+ (s|min)\.$/m);
+    expect(text).not.toContain('1970');
+    expect(await why('table', 't')).toContain(text);
+    const [, row] = await rows(session, "show compactions t type 'abort_txn_cleanup'");
+    expect(row.split('\t').slice(4, 9)).toEqual(['ABORT_TXN_CLEANUP', 'ready for cleaning', ' --- ', ' --- ', ' --- ']);
+  });
 });
 
 describe('a table', () => {
@@ -186,7 +201,16 @@ describe('a table', () => {
     await run(session, 'insert into t values (2, 2)');
     const text = await why('table', 'default.t');
     expect(text).toContain('default.t has no_auto_compaction=true: the Initiator leaves it alone.');
-    expect(text).toMatch(/It is due for a major compaction: /);
+    expect(text).toMatch(/It would be due for a major compaction: [^.]*\.$/m);
+    await run(session, "alter table t set tblproperties ('no_auto_compaction'='false')");
+    expect(await why('table', 't')).toMatch(/It is due for a major compaction: .*\. The Initiator looks every 300s/);
+    await run(session, "alter table t set tblproperties ('hive.repl.first.inc.pending'='true')");
+    expect(await why('table', 't')).toContain('default.t is a replica that waits for its first incremental load');
+    await run(
+      session,
+      "alter table t set tblproperties ('compactorthreshold.hive.compactor.delta.num.threshold'='some')",
+    );
+    expect(await why('table', 't')).toContain('delta.num.threshold must be a number, not');
     await run(session, 'create table plain (a int)');
     expect(await why('table', 'plain')).toContain('default.plain is not transactional');
     await expect(why('table', 'nosuch')).rejects.toThrow(/nosuch/);

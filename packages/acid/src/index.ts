@@ -6,6 +6,7 @@ export {
   type CompactionThresholds,
   compactionDue,
   compactionThresholds,
+  InvalidThresholdError,
 } from './compact/due.js';
 export { partsOf } from './compact/partial.js';
 export { compactRebalance, type RebalanceInput } from './compact/rebalance.js';

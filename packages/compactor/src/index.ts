@@ -23,6 +23,7 @@ export { Initiator } from './initiator.js';
 export {
   decideCompactionType,
   isAutoCompactionOff,
+  isFirstLoadPending,
   isToRetry,
   mustRest,
   type PastCompaction,

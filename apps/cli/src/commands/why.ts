@@ -96,10 +96,14 @@ async function whyTable(services: Services, name: string, partition?: string): P
   const lines = whySkipped(table, inDatabase, view.parameters);
   const isAcid = table.parameters.transactional?.toLowerCase() === 'true';
   if (isAcid) {
-    for (const resource of await resourcesOf(services, table, partition)) {
+    const isLeftAlone = lines.length > 0;
+    const resources = await resourcesOf(services, table, partition);
+    for (const resource of resources.slice(0, MOST_PARTITIONS)) {
       if (resource.partition !== undefined) lines.push(`${database}.${tableName}/${resource.partition}:`);
-      lines.push(...(await whyResource(services, { table, database: inDatabase }, resource, view)));
+      lines.push(...(await whyResource(services, { table, database: inDatabase, isLeftAlone }, resource, view)));
     }
+    const more = resources.length - MOST_PARTITIONS;
+    if (more > 0) lines.push(`Of ${more} more partitions nothing is said here: name one.`);
   }
   const locks = await lockView(services);
   const own = locks.locks.filter((lock) => lock.database === database && (lock.table ?? tableName) === tableName);
@@ -128,7 +132,7 @@ async function resourcesOf(
     names: partition === undefined ? [] : [partition],
   });
   if (partitions.length === 0 && partition !== undefined) throw new NoSuchPartitionError(database, name, partition);
-  return partitions.slice(0, MOST_PARTITIONS).map(({ values, sd }) => ({
+  return partitions.map(({ values, sd }) => ({
     database,
     table: name,
     partition: partition ?? table.partitionKeys.map((key, i) => `${key.name}=${values[i]}`).join('/'),

@@ -44,6 +44,7 @@ export const titleOf = (job: Compaction): string => {
 };
 
 function askedBy({ enqueueTimeMs, initiatorId, poolName }: Compaction, { nowMs }: CompactionView): string[] {
+  if (enqueueTimeMs === 0n) return [];
   const by = initiatorId === '' ? '' : ` by ${initiatorId}`;
   const pool = poolName === '' ? '' : ` for the pool ${poolName}`;
   return [`Asked for ${moment(enqueueTimeMs, nowMs)}${by}${pool}.`];

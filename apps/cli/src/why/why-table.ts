@@ -1,5 +1,5 @@
-import { type AcidState, compactionDue, compactionThresholds, getAcidState } from '@skep/acid';
-import { isAutoCompactionOff, mustRest } from '@skep/compactor';
+import { type AcidState, compactionDue, compactionThresholds, getAcidState, InvalidThresholdError } from '@skep/acid';
+import { isAutoCompactionOff, isFirstLoadPending, mustRest } from '@skep/compactor';
 import { parseTimeMs } from '@skep/config';
 import { ValidTxnList, ValidWriteIdList } from '@skep/core';
 import { CompactionState, type Table } from '@skep/rpc';
@@ -25,6 +25,9 @@ export function whySkipped(
   const name = `${table.database}.${table.name}`;
   if (!isTransactional(table)) return [`${name} is not transactional: there is nothing to compact.`];
   const lines: string[] = [];
+  if (isFirstLoadPending(database) || isFirstLoadPending(table.parameters)) {
+    lines.push(`${name} is a replica that waits for its first incremental load (hive.repl.first.inc.pending).`);
+  }
   if (isAutoCompactionOff(table.parameters, database)) {
     const own = table.parameters.no_auto_compaction ?? table.parameters.NO_AUTO_COMPACTION;
     const inDatabase = database.no_auto_compaction ?? database.NO_AUTO_COMPACTION;
@@ -44,10 +47,19 @@ export function whySkipped(
   return lines;
 }
 
+/** What decides, beside its folders, whether a table is due. */
+export interface TableToJudge {
+  readonly table: Table;
+  /** The properties of its database. */
+  readonly database: Readonly<Record<string, string>>;
+  /** The Initiator does not look at it, whatever is there. */
+  readonly isLeftAlone: boolean;
+}
+
 /** What of it is under way, ended last, or not due, and what for. */
 export async function whyResource(
   services: Services,
-  { table, database }: { readonly table: Table; readonly database: Readonly<Record<string, string>> },
+  about: TableToJudge,
   resource: Resource,
   view: CompactionView,
 ): Promise<string[]> {
@@ -74,7 +86,7 @@ export async function whyResource(
         .map((one) => `  ${titleOf(one)}: ${one.errorMessage}`),
     );
   }
-  lines.push(whetherDue(table, database, await stateOf(services, table, resource), view.parameters));
+  lines.push(whetherDue(about, await stateOf(services, about.table, resource), view.parameters));
   return lines;
 }
 
@@ -92,8 +104,7 @@ async function stateOf(
 
 /** What the Initiator sees in a folder. Pure. */
 export function whetherDue(
-  { parameters }: Table,
-  database: Readonly<Record<string, string>>,
+  { table: { parameters }, database, isLeftAlone }: TableToJudge,
   state: AcidState,
   served: CompactionView['parameters'],
 ): string {
@@ -101,13 +112,18 @@ export function whetherDue(
     deltaNum: Number(served['hive.compactor.delta.num.threshold'] ?? 10),
     deltaPct: Number(served['hive.compactor.delta.pct.threshold'] ?? 0.1),
   };
-  const thresholds = compactionThresholds(configured, parameters, database);
-  const { type, reason } = compactionDue(state, thresholds);
-  if (type !== undefined) {
-    const every = served['hive.compactor.check.interval'] ?? '300s';
-    return `It is due for a ${type} compaction: ${reason}. The Initiator looks every ${every} at what was written.`;
+  try {
+    const { type, reason } = compactionDue(state, compactionThresholds(configured, parameters, database));
+    if (type !== undefined) {
+      if (isLeftAlone) return `It would be due for a ${type} compaction: ${reason}.`;
+      const every = served['hive.compactor.check.interval'] ?? '300s';
+      return `It is due for a ${type} compaction: ${reason}. The Initiator looks every ${every} at what was written.`;
+    }
+    const rest = state.obsolete.length + state.aborted.length;
+    const cleaner = rest === 0 ? '' : ` ${rest} replaced or aborted folders are left to the Cleaner.`;
+    return `It is ${reason}.${cleaner}`;
+  } catch (error) {
+    if (!(error instanceof InvalidThresholdError)) throw error;
+    return `The Initiator cannot judge it: ${error.message}.`;
   }
-  const rest = state.obsolete.length + state.aborted.length;
-  const cleaner = rest === 0 ? '' : ` ${rest} replaced or aborted folders are left to the Cleaner.`;
-  return `It is ${reason}.${cleaner}`;
 }
