@@ -18,6 +18,7 @@ import { type FileSystem, localFileSystem } from '@skep/storage';
 import type { FigureSource, Logger } from '@skep/telemetry';
 import { currentAgentInfo, isHolderAlive, txnMigrations } from '@skep/txn-manager';
 import { type Background, type BackgroundOptions, startBackground } from './background.js';
+import { catalogFacts } from './catalog-facts.js';
 import { loggedCompactions } from './compaction-log.js';
 import { figuresOf } from './figures.js';
 import { leaseMigrations } from './lease.js';
@@ -210,7 +211,7 @@ async function openCatalog(db: Database, { conf, warehouse, version }: OpenServi
   const { database } = await new Catalog(db).getDatabase({ name: 'default' });
   const found = database?.locationUri ?? '';
   const warehouseUri = warehouse ?? found;
-  const catalog = new Catalog(db, { version, warehouseUri, parameters: serverParameters(conf) });
+  const catalog = new Catalog(db, { version, warehouseUri, parameters: serverParameters(conf) }, catalogFacts);
   return { catalog, warehouse: warehouseUri, otherWarehouse: found === warehouseUri ? undefined : found };
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '@skep/metadb';
+import type { Database, Tx } from '@skep/metadb';
 import type * as rpc from '@skep/rpc';
 import { databaseNames, deleteDatabase, insertDatabase, readDatabase, updateDatabase } from './databases.js';
 import { InvalidObjectError, noSuchDatabase } from './errors.js';
@@ -11,12 +11,31 @@ function given<T>(value: T | undefined, what: string): T {
   return value;
 }
 
+/** What a renamed table or partition was called, or is. */
+export interface RenamedName {
+  readonly database: string;
+  readonly table: string;
+  /** k1=v1/k2=v2. */
+  readonly partition?: string;
+}
+
+/** What the other services keep in the same database: changed in one transaction with the catalog. */
+export interface OtherFacts {
+  /** TXN_ABORTED or NO_SUCH_TXN unless the transaction is open, and stays so until `tx` has ended. */
+  requireOpen(tx: Tx, txnId: bigint): Promise<void>;
+  /** Answers whether everything that names it was renamed. What `txnId` leaves to the Cleaner keeps its name. */
+  rename(tx: Tx, from: RenamedName, to: RenamedName, txnId: bigint | undefined): Promise<boolean>;
+  /** What `txnId` drops, a table or some of its partitions. Answers whether all that was known of it is forgotten. */
+  forget(tx: Tx, dropped: Omit<rpc.ForgetResourceRequest, 'table'> & { readonly table: string }): Promise<boolean>;
+}
+
 /** Databases, tables and partitions as Hive's metastore keeps them (org.apache.hadoop.hive.metastore.ObjectStore). */
 export class Catalog implements rpc.CatalogService {
   /** `info`: what GetServerInfo answers, from whoever composes the services; in process nobody asks. */
   constructor(
     private readonly db: Database,
     private readonly info: rpc.GetServerInfoResponse = { version: '', warehouseUri: '', parameters: {} },
+    private readonly facts?: OtherFacts,
   ) {}
 
   async getServerInfo(_request: rpc.GetServerInfoRequest): Promise<rpc.GetServerInfoResponse> {
@@ -68,15 +87,26 @@ export class Catalog implements rpc.CatalogService {
 
   async alterTable(request: rpc.AlterTableRequest): Promise<rpc.AlterTableResponse> {
     const table = given(request.table, 'table');
-    await this.db.transaction((tx) => updateTable(tx, request.database, request.name, table));
-    return {};
+    const { database, name, txnId, ...expected } = request;
+    return await this.db.transaction(async (tx) => {
+      await this.requireOpen(tx, txnId);
+      const isRenamed = await updateTable(tx, database, name, table, expected);
+      if (!isRenamed) return { factsRenamed: true };
+      const [from, to] = [
+        { database, table: name },
+        { database: table.database, table: table.name },
+      ];
+      return { factsRenamed: (await this.facts?.rename(tx, from, to, txnId)) ?? false };
+    });
   }
 
-  async dropTable({ database, name }: rpc.DropTableRequest): Promise<rpc.DropTableResponse> {
-    await this.db.transaction(async (tx) => {
+  async dropTable(request: rpc.DropTableRequest): Promise<rpc.DropTableResponse> {
+    const { database, name, txnId, keepWriteIds = false } = request;
+    return await this.db.transaction(async (tx) => {
+      await this.requireOpen(tx, txnId);
       await dropTableRows(tx, (await requireTable(tx, database, name)).tblId);
+      return { factsForgotten: await this.forget(tx, { database, table: name, partitions: [], keepWriteIds, txnId }) };
     });
-    return {};
   }
 
   async addPartitions({ partitions, ifNotExists }: rpc.AddPartitionsRequest): Promise<rpc.AddPartitionsResponse> {
@@ -92,15 +122,41 @@ export class Catalog implements rpc.CatalogService {
   }
 
   async alterPartitions(request: rpc.AlterPartitionsRequest): Promise<rpc.AlterPartitionsResponse> {
-    const { database, table, names, partitions } = request;
-    await this.db.transaction((tx) => updatePartitions(tx, database, table, names, partitions));
-    return {};
+    const { database, table, names, partitions, txnId, ...expected } = request;
+    return await this.db.transaction(async (tx) => {
+      await this.requireOpen(tx, txnId);
+      const renamed = await updatePartitions(tx, { database, table, names, partitions }, expected);
+      let factsRenamed = true;
+      for (const [from, to] of renamed) {
+        const isDone = await this.facts?.rename(
+          tx,
+          { database, table, partition: from },
+          { database, table, partition: to },
+          txnId,
+        );
+        factsRenamed &&= isDone ?? false;
+      }
+      return { factsRenamed };
+    });
   }
 
-  async dropPartitions({ database, table, names }: rpc.DropPartitionsRequest): Promise<rpc.DropPartitionsResponse> {
-    await this.db.transaction(async (tx) => {
+  async dropPartitions(request: rpc.DropPartitionsRequest): Promise<rpc.DropPartitionsResponse> {
+    const { database, table, names, txnId } = request;
+    return await this.db.transaction(async (tx) => {
+      await this.requireOpen(tx, txnId);
       await deletePartitions(tx, await requireTable(tx, database, table), names);
+      if (names.length === 0) return { factsForgotten: true };
+      const dropped = { database, table, partitions: names, keepWriteIds: false, txnId };
+      return { factsForgotten: await this.forget(tx, dropped) };
     });
-    return {};
+  }
+
+  /** A drop that is no transaction's takes something back that nobody has used yet. */
+  private async forget(tx: Tx, dropped: Parameters<OtherFacts['forget']>[1]): Promise<boolean> {
+    return dropped.txnId !== undefined && ((await this.facts?.forget(tx, dropped)) ?? false);
+  }
+
+  private async requireOpen(tx: Tx, txnId: bigint | undefined): Promise<void> {
+    if (txnId !== undefined) await this.facts?.requireOpen(tx, txnId);
   }
 }

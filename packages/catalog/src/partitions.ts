@@ -1,6 +1,6 @@
 import { formatPartitionName } from '@skep/core';
 import { chunked, idList, type Tx } from '@skep/metadb';
-import type { FieldSchema, Partition, StorageDescriptor } from '@skep/rpc';
+import type { AlterPartitionsRequest, FieldSchema, Partition, StorageDescriptor } from '@skep/rpc';
 import { AlreadyExistsError, InvalidObjectError, InvalidOperationError, noSuchPartition } from './errors.js';
 import { dependentsOf } from './hive-tables.js';
 import { groupBy, insertParameters, insertRows, isTrue, nextIds, type Parameters } from './rows.js';
@@ -14,7 +14,7 @@ import {
   sameColumns,
   updateDescriptor,
 } from './storage-descriptor.js';
-import { requireTable, type StoredTable } from './tables.js';
+import { type Expected, requireExpected, requireTable, type StoredTable } from './tables.js';
 
 /** `k1=v1/k2=v2` with Hive's escapes (Warehouse.makePartName). */
 function partitionName(table: StoredTable, values: readonly string[]): string {
@@ -251,22 +251,26 @@ async function readColumns(tx: Tx, cdId: bigint): Promise<FieldSchema[]> {
   return rows.map((c) => ({ name: c.COLUMN_NAME, type: c.TYPE_NAME ?? '', comment: c.COMMENT ?? undefined }));
 }
 
-/** Replaces definitions; other values are another name. */
+/** Replaces definitions; other values are another name: answers which were renamed. */
 export async function updatePartitions(
   tx: Tx,
-  db: string,
-  tableName: string,
-  names: readonly string[],
-  partitions: readonly Partition[],
-): Promise<void> {
+  request: Pick<AlterPartitionsRequest, 'database' | 'table' | 'names' | 'partitions'>,
+  expected: Expected = {},
+): Promise<[from: string, to: string][]> {
+  const { database, table: tableName, names, partitions } = request;
   if (names.length !== partitions.length) throw new InvalidOperationError('names and partitions differ in number');
-  const table = await requireTable(tx, db, tableName);
+  const table = await requireTable(tx, database, tableName);
   const stored = new Map((await readPartitions(tx, table, names)).map((one) => [one.name, one]));
+  const renamed: [string, string][] = [];
   for (const [at, name] of names.entries()) {
     const before = stored.get(name);
     if (before === undefined) throw noSuchPartition(table.table.database, table.table.name, name);
+    requireExpected(before.partition.parameters, `partition ${name} of ${table.table.name}`, expected);
     await updatePartition(tx, table, before, partitions[at]);
+    const after = partitionName(table, partitions[at].values);
+    if (after !== name) renamed.push([name, after]);
   }
+  return renamed;
 }
 
 async function updatePartition(tx: Tx, table: StoredTable, before: StoredPartition, after: Partition): Promise<void> {

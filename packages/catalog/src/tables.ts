@@ -229,11 +229,35 @@ export async function insertTable(tx: Tx, table: Table): Promise<Table> {
   return await requireTable(tx, table.database, table.name).then((stored) => stored.table);
 }
 
-/** Replaces a definition, writing only what differs: most alterations are a few parameters. */
-export async function updateTable(tx: Tx, db: string, name: string, after: Table): Promise<void> {
+/** A parameter by which it is known whether somebody else has changed a definition meanwhile (Hive's EXPECTED_PARAMETER_KEY). */
+export interface Expected {
+  readonly expectedParameterKey?: string | undefined;
+  readonly expectedParameterValue?: string | undefined;
+}
+
+export function requireExpected(parameters: Readonly<Record<string, string>>, what: string, expected: Expected): void {
+  const { expectedParameterKey: key, expectedParameterValue: value } = expected;
+  if (key === undefined || parameters[key] === value) return;
+  throw new InvalidOperationError(
+    `The ${what} has been modified. The parameter value for key '${key}' is '${parameters[key] ?? 'absent'}'. The expected was value was '${value ?? 'absent'}'`,
+  );
+}
+
+/**
+ * Replaces a definition, writing only what differs: most alterations are a few parameters. The partitions inside the folder of a
+ * table that is renamed go with it (HiveAlterHandler). Answers whether it was.
+ */
+export async function updateTable(
+  tx: Tx,
+  db: string,
+  name: string,
+  after: Table,
+  expected: Expected = {},
+): Promise<boolean> {
   checkTable(after);
   const stored = await requireTable(tx, db, name);
   const { table: before, tblId } = stored;
+  requireExpected(before.parameters, `table ${before.database}.${before.name}`, expected);
   const dbId = await databaseId(tx, after.database);
   const isRenamed = before.name !== after.name.toLowerCase() || before.database !== after.database.toLowerCase();
   if (isRenamed && (await exists(tx, dbId, after.name))) {
@@ -267,6 +291,7 @@ export async function updateTable(tx: Tx, db: string, name: string, after: Table
       const names = [after.database.toLowerCase(), after.name.toLowerCase()];
       await tx.run(`UPDATE ${of[0]} SET DB_NAME = ?, TABLE_NAME = ? WHERE ${of[1]}`, [...names, tblId]);
     }
+    await movePartitions(tx, tblId, before.sd?.location ?? '', after.sd?.location ?? '');
   }
   await replaceParameters(tx, 'TABLE_PARAMS', 'TBL_ID', tblId, before.parameters, after.parameters);
   const cdId = await updateTableDescriptor(tx, stored, after);
@@ -277,11 +302,24 @@ export async function updateTable(tx: Tx, db: string, name: string, after: Table
   }
   const isSame =
     cdId === stored.cdId && !keysChanged && JSON.stringify(before.constraints) === JSON.stringify(after.constraints);
-  if (isSame) return;
+  if (isSame) return isRenamed;
   await deleteConstraints(tx, tblId, false);
   const columns = lowerNames(after.sd?.columns ?? []);
   const place = { tblId, cdId, columns, partitionKeys: lowerNames(after.partitionKeys) };
   await writeConstraints(tx, place, after, after.constraints);
+  return isRenamed;
+}
+
+/** The folders inside `from` are inside `to`. */
+async function movePartitions(tx: Tx, tblId: bigint, from: string, to: string): Promise<void> {
+  if (from === to || from === '' || to === '') return;
+  // In characters, as the database counts them.
+  const length = BigInt([...from].length + 1);
+  await tx.run(
+    `UPDATE SDS SET LOCATION = REPLACE(LOCATION, ?, ?) WHERE SUBSTR(LOCATION, 1, ?) = ? AND SD_ID IN
+     (SELECT SD_ID FROM PARTITIONS WHERE TBL_ID = ?)`,
+    [`${from}/`, `${to}/`, length, `${from}/`, tblId],
+  );
 }
 
 /** Partitions keep the old list of columns, as in Hive, until they are altered themselves. */

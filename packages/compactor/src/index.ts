@@ -35,6 +35,7 @@ export { type DeltaCountOptions, DeltaCounts } from './queue/delta-counts.js';
 export { compactionFigures } from './queue/figures.js';
 export type { HistoryRetention } from './queue/history.js';
 export { compactorMigrations } from './queue/migrations.js';
+export { forgetCompactions, renameCompactions } from './queue/names.js';
 export type { CompactorServices } from './services.js';
 export { Worker } from './worker.js';
 export type { WorkerServices } from './worker-services.js';

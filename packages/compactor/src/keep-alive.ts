@@ -22,11 +22,12 @@ export function keepAlive(services: WorkerServices, txnId: bigint, outer?: Abort
   const work = linkedAbort(outer);
   const beats = new AbortController();
   const { clock, conf, log } = services;
+  const rest = services.idle ?? idle;
   const everyMs = Math.max(1000, conf.txnTimeoutMs / 4);
   let heardMs = clock.now();
   const beat = async (): Promise<void> => {
     for (;;) {
-      await idle(everyMs, beats.signal);
+      await rest(everyMs, beats.signal);
       if (beats.signal.aborted) return;
       try {
         const { abortedTxnIds, noSuchTxnIds } = await services.txns.heartbeatTxns({ txnIds: [txnId] });

@@ -1,4 +1,4 @@
-import type { Clock } from '@skep/core';
+import type { Clock, idle } from '@skep/core';
 import type { CatalogService, CompactionService, LockService, TransactionService } from '@skep/rpc';
 import type { Logger } from '@skep/telemetry';
 import type { CompactorConf } from './conf.js';
@@ -22,4 +22,6 @@ export interface WorkerServices {
   /** What is done in the background, and what goes wrong. */
   readonly log: Logger;
   readonly meter: CompactorMeter;
+  /** How it waits between two heartbeats; absent: by real time. (The simulation has a time of its own.) */
+  readonly idle?: typeof idle;
 }

@@ -3,3 +3,4 @@ export { lockFigures } from './figures.js';
 export { type LocalTxns, LockManager, type LockManagerOptions } from './lock-manager.js';
 export { releaseStatements } from './lock-table.js';
 export { lockMigrations } from './migrations.js';
+export { renameLocks } from './rename-locks.js';

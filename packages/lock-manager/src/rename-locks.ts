@@ -1,4 +1,4 @@
-import type { Statement } from '@skep/metadb';
+import type { Statement, Tx } from '@skep/metadb';
 import { InvalidRequestError, type RenameLocksRequest } from '@skep/rpc';
 
 /**
@@ -29,4 +29,9 @@ export function renameStatement(request: RenameLocksRequest): Statement {
       .join(' AND ')}`,
     [...to, ...from].map(([, value]) => value),
   ];
+}
+
+/** Within the transaction of whoever renames. */
+export async function renameLocks(tx: Tx, request: RenameLocksRequest): Promise<void> {
+  await tx.run(...renameStatement(request));
 }

@@ -19,6 +19,7 @@ import { merge } from './dml/merge.js';
 import { truncate } from './dml/truncate.js';
 import { deleteRows, update } from './dml/update-delete.js';
 import { noExplicitLocks, SemanticError, UnsupportedError } from './errors.js';
+import { finishingMoves } from './folder-moves.js';
 import type { StatementResult } from './result.js';
 import { select } from './scan/select.js';
 import { type ProgressFigures, ScanProgress } from './scan-progress.js';
@@ -59,7 +60,7 @@ export class Session {
   ) {
     const temporary = new TemporaryTables();
     this.context = {
-      services: { ...services, catalog: temporary.over(services.catalog) },
+      services: { ...services, catalog: temporary.over(finishingMoves(services)) },
       temporary,
       conf,
       engine,

@@ -16,6 +16,7 @@ import { TableWriter } from './dml/table-writer.js';
 import { requireFullAcid } from './dml/update-delete.js';
 import { columnsAsStruct } from './dml/write-rows.js';
 import { SemanticError, tableNotFound, UnsupportedError } from './errors.js';
+import { finishingMoves } from './folder-moves.js';
 import { canonicalPartitionText } from './partition/partition-value.js';
 import { nameOf, normalizePartitionValue } from './partition/partitions.js';
 import { planTableSplits, type TableSplit } from './scan/split-scan.js';
@@ -74,7 +75,7 @@ export class TableSession {
 
   constructor(services: Services, conf: Configuration, engine: QueryEngine = new QueryEngine(conf)) {
     this.context = {
-      services,
+      services: { ...services, catalog: finishingMoves(services) },
       conf,
       engine,
       progress: new ScanProgress(),

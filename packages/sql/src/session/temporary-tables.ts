@@ -58,14 +58,14 @@ export class TemporaryTables {
       alterTable: async (request) => {
         const own = find(request.database, request.name);
         if (own === undefined) return await catalog.alterTable(request);
-        if (request.table === undefined) return {};
+        if (request.table === undefined) return { factsRenamed: true };
         const { database, name } = request.table;
         this.tables.delete(keyOf(request.database, request.name));
         this.tables.set(keyOf(database, name), { ...own, table: Table.fromPartial(request.table) });
-        return {};
+        return { factsRenamed: true };
       },
       dropTable: async (request) => {
-        if (this.tables.delete(keyOf(request.database, request.name))) return {};
+        if (this.tables.delete(keyOf(request.database, request.name))) return { factsForgotten: true };
         return await catalog.dropTable(request);
       },
       addPartitions: async (request) => {
@@ -84,13 +84,13 @@ export class TemporaryTables {
         if (own === undefined) return await catalog.alterPartitions(request);
         for (const name of request.names) own.partitions.delete(name);
         for (const partition of request.partitions) own.partitions.set(partitionName(own.table, partition), partition);
-        return {};
+        return { factsRenamed: true };
       },
       dropPartitions: async (request) => {
         const own = find(request.database, request.table);
         if (own === undefined) return await catalog.dropPartitions(request);
         for (const name of request.names) own.partitions.delete(name);
-        return {};
+        return { factsForgotten: true };
       },
     };
   }

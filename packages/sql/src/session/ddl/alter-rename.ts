@@ -3,6 +3,7 @@ import type { AlterTableAction } from '../../parse/ast.js';
 import {
   databaseLocationOf,
   findTable,
+  lockSettings,
   nowSeconds,
   qualify,
   requireDatabase,
@@ -10,7 +11,9 @@ import {
   tableFolder,
 } from '../context.js';
 import { alterRefused } from '../errors.js';
-import { nameOf } from '../partition/partitions.js';
+import { beingMoved, refuseTaken } from '../folder-moves.js';
+import { isTransactional } from '../transaction/lock-plan.js';
+import type { StatementTransaction } from '../transaction/statement-transaction.js';
 
 export async function renamed(
   context: SessionContext,
@@ -24,7 +27,10 @@ export async function renamed(
     throw alterRefused(`new table ${to.database}.${to.table} already exists`);
   }
   const ownLocation = `${await databaseLocationOf(context, table.database)}/${tableFolder(table.name)}`;
-  if (table.tableType === 'MANAGED_TABLE' && table.sd !== undefined && table.sd.location === ownLocation) {
+  // Beside readers that hold no locks its folder stays where it is.
+  const isReadWithoutLocks = isTransactional(table) && lockSettings(context.conf).locklessReads;
+  const isManaged = table.tableType === 'MANAGED_TABLE' && !isReadWithoutLocks;
+  if (isManaged && table.sd !== undefined && table.sd.location === ownLocation) {
     table.sd.location = `${await databaseLocationOf(context, to.database)}/${tableFolder(to.table)}`;
   }
   table.database = to.database;
@@ -32,20 +38,46 @@ export async function renamed(
   return touched(context, table);
 }
 
-/** Writes the new definition; a rename takes files, write ids, compaction requests and locks along. */
-export async function apply(context: SessionContext, before: Table, after: Table): Promise<void> {
-  const { catalog, txns, locks, compactions, fs } = context.services;
-  const moved = before.sd?.location !== after.sd?.location && (await fs.stat(before.sd?.location ?? '')) !== undefined;
-  const isRename = before.name !== after.name || before.database !== after.database;
-  if (isRename && moved) await fs.rename(before.sd?.location ?? '', after.sd?.location ?? '');
+/**
+ * Writes the new definition. A rename takes write ids, locks and compaction requests along, in one with the name, and then the
+ * folder (folder-moves.ts): whoever is killed leaves the old name with all that is there, or the new one.
+ */
+export async function apply(
+  context: SessionContext,
+  before: Table,
+  after: Table,
+  transaction?: StatementTransaction,
+): Promise<void> {
+  const { catalog, fs } = context.services;
+  const txnId = transaction?.txnId;
+  const { database, name } = before;
+  const isRename = name !== after.name || database !== after.database;
+  if (!isRename) {
+    await catalog.alterTable({ database, name, table: after, txnId });
+    return;
+  }
+  const [from, to] = [before.sd?.location ?? '', after.sd?.location ?? ''];
+  const moves = from !== to && (await fs.stat(from)) !== undefined;
+  if (moves) await refuseTaken(fs, to);
+  const move = { from, to, oldName: `${database}.${name}`, newName: `${after.database}.${after.name}` };
+  const table = moves ? beingMoved(after, move, txnId ?? 0n) : after;
+  const { factsRenamed } = await catalog.alterTable({ database, name, table, txnId });
+  if (!factsRenamed) await renameFacts(context, before, after);
+  if (!moves) return;
+  const now = { database: after.database, name: after.name, txnId };
   try {
-    await catalog.alterTable({ database: before.database, name: before.name, table: after });
+    await fs.rename(from, to);
   } catch (error) {
-    if (isRename && moved) await fs.rename(after.sd?.location ?? '', before.sd?.location ?? '');
+    await catalog.alterTable({ ...now, table: before });
+    if (!factsRenamed) await renameFacts(context, after, before);
     throw error;
   }
-  if (!isRename) return;
-  if (moved && before.partitionKeys.length > 0) await movePartitions(context, before, after);
+  await catalog.alterTable({ ...now, table: after });
+}
+
+/** Where the services do not share a database, each is told. */
+async function renameFacts({ services }: SessionContext, before: Table, after: Table): Promise<void> {
+  const { txns, locks, compactions } = services;
   await txns.renameResource({
     from: { database: before.database, table: before.name },
     to: { database: after.database, table: after.name },
@@ -58,23 +90,6 @@ export async function apply(context: SessionContext, before: Table, after: Table
   };
   await compactions.renameCompactions(names);
   await locks.renameLocks(names);
-}
-
-async function movePartitions(context: SessionContext, before: Table, after: Table): Promise<void> {
-  const { catalog } = context.services;
-  const [from, to] = [`${before.sd?.location}/`, `${after.sd?.location}/`];
-  const { partitions } = await catalog.getPartitions({ database: after.database, table: after.name, names: [] });
-  const inside = partitions.filter((partition) => partition.sd?.location.startsWith(from));
-  if (inside.length === 0) return;
-  await catalog.alterPartitions({
-    database: after.database,
-    table: after.name,
-    names: inside.map((partition) => nameOf(after, partition.values)),
-    partitions: inside.map((partition) => ({
-      ...partition,
-      sd: partition.sd && { ...partition.sd, location: to + partition.sd.location.slice(from.length) },
-    })),
-  });
 }
 
 /** After ALTER TABLE the metastore says when and by whom (AbstractAlterTableOperation.updateModifiedParameters). */

@@ -108,7 +108,7 @@ async function changeTable(
             transaction.onCommit(() => apply(context, before, after));
             return done;
           }
-          await apply(context, before, after);
+          await apply(context, before, after, transaction);
           if ('cascade' in action && action.cascade) await cascade(context, after);
           return done;
         },

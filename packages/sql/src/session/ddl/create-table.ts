@@ -55,7 +55,7 @@ export async function createTable(
             statement.like === undefined
               ? await defineTable(context, statement, text)
               : await copyDefinition(context, statement, await resolveTable(context, statement.like));
-          if (!statement.temporary) placeNewTable(context, table, txnId, statement.location !== undefined);
+          if (!statement.temporary) await placeNewTable(context, table, txnId, statement.location !== undefined);
           else if (statement.location === undefined) placeTemporary(context, table, txnId);
           await context.services.fs.mkdirs(table.sd?.location ?? '');
           try {

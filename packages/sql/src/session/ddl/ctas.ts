@@ -40,7 +40,7 @@ export async function createTableAsSelect(
       refuseVoid(columns);
       const table = await defineTable(context, statement, text, columns);
       finish(table);
-      if (!statement.temporary) placeNewTable(context, table, txnId, statement.location !== undefined);
+      if (!statement.temporary) await placeNewTable(context, table, txnId, statement.location !== undefined);
       else if (statement.location === undefined) placeTemporary(context, table, txnId);
       return {
         reads: analysis.reads,

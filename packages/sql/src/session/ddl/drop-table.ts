@@ -11,7 +11,7 @@ import type { StatementResult } from '../result.js';
 import { done } from '../text-result.js';
 import { databaseLock, hasSoftDeletes, isSoftDelete } from '../transaction/lock-plan.js';
 import { runStatement } from '../transaction/run-statement.js';
-import { foldersOfTable, leaveToCleaner, softDeleteIf } from './soft-delete.js';
+import { foldersOfTable, hasLocks, leaveToCleaner, softDeleteIf } from './soft-delete.js';
 
 /** What each table type goes with, and what Hive says of it in its errors. */
 const KINDS: Readonly<Record<string, { readonly statement: string; readonly name: string; readonly words: string }>> = {
@@ -69,10 +69,10 @@ export async function dropTable(
           const isTemporary = context.temporary.has(database, name);
           const isSoft = !isTemporary && isSoftDelete(table, settings);
           if (isSoft) await leaveToCleaner(context, transaction, table, foldersOfTable(table, partitions));
-          await catalog.dropTable({ database, name });
+          const { txnId } = transaction;
+          const { factsForgotten } = await catalog.dropTable({ database, name, txnId, keepWriteIds: isSoft });
           // The services know a session's own table by the name of the table that it hides, if any.
-          if (!isTemporary) {
-            const { txnId } = transaction;
+          if (!isTemporary && !factsForgotten) {
             await txns.forgetResource({ database, table: name, partitions: [], keepWriteIds: isSoft, txnId });
             await compactions.forgetCompactions({ database, table: name, partitions: [] });
           }
@@ -83,6 +83,8 @@ export async function dropTable(
             .map((partition) => partition.sd?.location ?? '')
             .filter((location) => location !== '' && !location.startsWith(`${root}/`));
           const kept: string[] = [];
+          // Somebody else may have made one of its name, there, since its locks are gone.
+          if (!isTemporary && !(await hasLocks(context, transaction))) return done;
           for (const location of [...outside, root]) {
             // The table is gone by now: that its files could not be removed is for the user to know, and no failure of DROP.
             await fs.delete(location, { recursive: true }).catch((error: unknown) => {

@@ -1,8 +1,9 @@
 import { DEFAULT_PARTITION_NAME, SkepError } from '@skep/core';
-import type { Partition } from '@skep/rpc';
+import type { Partition, Table } from '@skep/rpc';
 import type { AlterTableAction, PartitionSpec, TableName } from '../../parse/ast.js';
 import { lockSettings, resolveTable, type SessionContext } from '../context.js';
 import { MetaError, SemanticError } from '../errors.js';
+import { beingMoved, refuseTaken } from '../folder-moves.js';
 import {
   filterPartitions,
   nameOf,
@@ -15,7 +16,14 @@ import type { StatementResult } from '../result.js';
 import { done } from '../text-result.js';
 import { dropsByBase, isTransactional, renamesByCopy } from '../transaction/lock-plan.js';
 import { runStatement } from '../transaction/run-statement.js';
-import { copyPartitionFolder, folderOfPartition, leaveToCleaner, markDropped, softDeleteIf } from './soft-delete.js';
+import {
+  copyPartitionFolder,
+  folderOfPartition,
+  hasLocks,
+  leaveToCleaner,
+  markDropped,
+  softDeleteIf,
+} from './soft-delete.js';
 
 type Action<K extends AlterTableAction['kind']> = Extract<AlterTableAction, { kind: K }>;
 
@@ -112,15 +120,14 @@ export async function dropPartitions(
             await leaveToCleaner(context, transaction, table, folders, { writeId });
             for (const { location } of folders) await markDropped(context, location, writeId);
           }
-          await catalog.dropPartitions({ database: table.database, table: table.name, names });
-          await txns.forgetResource({
-            database: table.database,
-            table: table.name,
-            partitions: names,
-            keepWriteIds: false,
-            txnId: transaction.txnId,
-          });
-          await compactions.forgetCompactions({ database: table.database, table: table.name, partitions: names });
+          const { txnId } = transaction;
+          const at = { database: table.database, table: table.name };
+          const { factsForgotten } = await catalog.dropPartitions({ ...at, names, txnId });
+          if (!factsForgotten) {
+            await txns.forgetResource({ ...at, partitions: names, keepWriteIds: false, txnId });
+            await compactions.forgetCompactions({ ...at, partitions: names });
+          }
+          if (!(await hasLocks(context, transaction))) return done;
           if (!isSoft && table.tableType === 'MANAGED_TABLE') {
             for (const partition of doomed.values()) await fs.delete(partition.sd?.location ?? '', { recursive: true });
           }
@@ -155,7 +162,7 @@ export async function renamePartition(
         writes: [{ table, kind: 'rename-partition', partitions: [oldName] }],
         run: async (transaction) => {
           const writeId = isTransactional(table) ? await transaction.writeIdOf(table.database, table.name) : 0n;
-          const { catalog, txns, locks, compactions, fs } = context.services;
+          const { catalog, fs } = context.services;
           const existing = await catalog.getPartitions({
             database: table.database,
             table: table.name,
@@ -174,36 +181,68 @@ export async function renamePartition(
           const oldLocation = before.sd?.location ?? '';
           const inPlace = oldLocation === `${table.sd?.location}/${oldName}`;
           const location = inPlace ? `${table.sd?.location}/${newName}` : oldLocation;
-          if (inPlace && renamesByCopy(table, settings)) {
-            await leaveToCleaner(context, transaction, table, [folderOfPartition(table, before)], { writeId });
+          const isCopied = inPlace && renamesByCopy(table, settings);
+          const isMoved = inPlace && !isCopied && (await fs.stat(oldLocation)) !== undefined;
+          // What is there may be of an earlier partition of that name, which somebody still reads (HiveAlterHandler refuses, too).
+          if (isCopied || isMoved) await refuseTaken(fs, location);
+          if (isCopied) {
+            // The copy, too, is the Cleaner's unless the partition has it in the end.
+            const copy = { location, partition: newName, droppedId: before.id };
+            const left = [copy, folderOfPartition(table, before)];
+            await leaveToCleaner(context, transaction, table, left, { writeId });
             await copyPartitionFolder(context, transaction, table, oldLocation, location);
             await markDropped(context, oldLocation, writeId);
-          } else if (inPlace) await fs.rename(oldLocation, location);
-          await catalog.alterPartitions({
-            database: table.database,
-            table: table.name,
-            names: [oldName],
-            partitions: [{ ...before, values, sd: before.sd && { ...before.sd, location } }],
-          });
-          const resource = { database: table.database, table: table.name };
-          await txns.renameResource({
-            from: { ...resource, partition: oldName },
-            to: { ...resource, partition: newName },
-          });
-          const names = {
-            fromDatabase: table.database,
-            fromTable: table.name,
-            fromPartition: oldName,
-            toDatabase: table.database,
-            toTable: table.name,
-            toPartition: newName,
-          };
-          await compactions.renameCompactions({ ...names, keepTxnId: transaction.txnId });
-          await locks.renameLocks(names);
+          }
+          const after = { ...before, values, sd: before.sd && { ...before.sd, location } };
+          const move = { from: oldLocation, to: location, oldName, newName };
+          const { txnId } = transaction;
+          const change = async (names: string[], partition: Partition) =>
+            await catalog.alterPartitions({
+              database: table.database,
+              table: table.name,
+              names,
+              partitions: [partition],
+              txnId,
+            });
+          const { factsRenamed } = await change([oldName], isMoved ? beingMoved(after, move, txnId) : after);
+          if (!factsRenamed) await renameFacts(context, table, oldName, newName, txnId);
+          if (!isMoved) return done;
+          try {
+            await fs.rename(oldLocation, location);
+          } catch (error) {
+            await change([newName], before);
+            if (!factsRenamed) await renameFacts(context, table, newName, oldName, txnId);
+            throw error;
+          }
+          await change([newName], after);
           return done;
         },
       };
     },
     { signal, ...softDeleteIf(settings.renamePartitionMakeCopy || settings.locklessReads) },
   );
+}
+
+/** Where the services do not share a database, each is told. */
+async function renameFacts(
+  { services: { txns, locks, compactions } }: SessionContext,
+  { database, name: table }: Table,
+  fromPartition: string,
+  toPartition: string,
+  txnId: bigint,
+): Promise<void> {
+  await txns.renameResource({
+    from: { database, table, partition: fromPartition },
+    to: { database, table, partition: toPartition },
+  });
+  const names = {
+    fromDatabase: database,
+    fromTable: table,
+    fromPartition,
+    toDatabase: database,
+    toTable: table,
+    toPartition,
+  };
+  await compactions.renameCompactions({ ...names, keepTxnId: txnId });
+  await locks.renameLocks(names);
 }

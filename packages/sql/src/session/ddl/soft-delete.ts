@@ -1,7 +1,7 @@
 import { getAcidState, writeEmptyBase } from '@skep/acid';
-import { ValidTxnList, ValidWriteIdList } from '@skep/core';
-import { type Partition, type Table, TxnType } from '@skep/rpc';
-import { copyFile, joinPath } from '@skep/storage';
+import { SkepError, ValidTxnList, ValidWriteIdList } from '@skep/core';
+import { type Partition, type Table, TxnState, TxnType } from '@skep/rpc';
+import { copyFile, type FileSystem, joinPath, walk } from '@skep/storage';
 import { lockSettings, type SessionContext } from '../context.js';
 import { nameOf } from '../partition/partitions.js';
 import { hasSoftDeletes, isInsertOnly, isTransactional } from '../transaction/lock-plan.js';
@@ -19,14 +19,28 @@ export const softDeleteIf = (isSoft: boolean): { type?: TxnType } =>
 
 /**
  * The folder of a new table: with soft deletes one that no other table ever has, NAME.vTXN, unless its place was given. A table
- * that is made LIKE one that has such a folder gets one too (HMSHandler.getTableSuffix).
+ * that is made LIKE one that has such a folder gets one too (HMSHandler.getTableSuffix); and one whose folder still has what
+ * another table has written: whoever dropped that was killed before its files were gone.
  */
-export function placeNewTable(context: SessionContext, table: Table, txnId: bigint, hasLocation: boolean): void {
+export async function placeNewTable(
+  context: SessionContext,
+  table: Table,
+  txnId: bigint,
+  hasLocation: boolean,
+): Promise<void> {
   if (table.sd === undefined || !isTransactional(table)) return;
   if (hasSoftDeletes(lockSettings(context.conf)) && !hasLocation) table.parameters.soft_delete = 'true';
-  if (table.parameters.soft_delete?.toLowerCase() !== 'true') return;
   const location = table.sd.location.replace(/\/+$/, '');
+  const isOwn = table.parameters.soft_delete?.toLowerCase() === 'true';
+  if (!isOwn && (hasLocation || !(await hasAcidFiles(context.services.fs, location)))) return;
   if (!/\.v\d+$/.test(location)) table.sd.location = `${location}.v${String(txnId).padStart(7, '0')}`;
+}
+
+/** By the first file: files without such a folder are of nobody's table yet. */
+async function hasAcidFiles(fs: FileSystem, location: string): Promise<boolean> {
+  if ((await fs.stat(location)) === undefined) return false;
+  for await (const { path } of walk(fs, location)) return /\/(base|delta|delete_delta)_\d+/.test(path);
+  return false;
 }
 
 /** A folder that a drop leaves behind. */
@@ -103,13 +117,25 @@ export async function copyPartitionFolder(
   const txns = ValidTxnList.parse(transaction.validTxns);
   const state = await getAcidState(fs, from, writeIds, txns, { insertOnly: isInsertOnly(table) });
   const current = [state.base, ...state.deltas].flatMap((folder) => (folder === undefined ? [] : [folder.path]));
-  const paths = [...current, ...state.originals.map((file) => file.path), ...state.obsolete];
+  const paths = [...current, ...state.originals.map((file) => file.path)];
+  const placeOf = (path: string) => joinPath(to, path.slice(from.length + 1));
   try {
     await fs.mkdirs(to);
-    for (const path of paths) await copyTree(context, path, joinPath(to, path.slice(from.length + 1)));
+    for (const path of paths) await copyTree(context, path, placeOf(path));
+    for (const path of state.obsolete) await copyUnlessCleaned(context, path, placeOf(path));
   } catch (error) {
     await fs.delete(to, { recursive: true });
     throw error;
+  }
+}
+
+/** What only older snapshots see goes when there are none: the Cleaner may be removing it. */
+async function copyUnlessCleaned(context: SessionContext, from: string, to: string): Promise<void> {
+  try {
+    await copyTree(context, from, to);
+  } catch (error) {
+    if (!(error instanceof SkepError) || error.code !== 'NO_SUCH_PATH') throw error;
+    await context.services.fs.delete(to, { recursive: true });
   }
 }
 
@@ -121,4 +147,13 @@ async function copyTree(context: SessionContext, from: string, to: string): Prom
   }
   await fs.mkdirs(to);
   for (const entry of await fs.list(from)) await copyTree(context, entry.path, joinPath(to, entry.name));
+}
+
+/** Whether a transaction was not aborted from outside, which ends its locks: asked before what cannot be taken back. */
+export async function hasLocks(
+  { services: { txns } }: SessionContext,
+  { txnId }: StatementTransaction,
+): Promise<boolean> {
+  const { states } = await txns.getTxnStates({ txnIds: [txnId] });
+  return states[0] === TxnState.TXN_STATE_OPEN;
 }

@@ -41,3 +41,22 @@ async function areAllKnown(transaction: StatementTransaction, { table, known }: 
   if (known === undefined) return true;
   return (await transaction.partitionsOf(table)).every(({ values }) => known.has(nameOf(table, values)));
 }
+
+/**
+ * Nothing holds what a statement is planned with until it has its locks: a table may have been dropped, made again or renamed in
+ * between. One that waited is planned once more under its locks; of any other it is asked whether its tables are still there,
+ * and where they were.
+ */
+export async function areTablesCurrent(
+  context: SessionContext,
+  { reads, writes }: Pick<PlannedStatement, 'reads' | 'writes'>,
+): Promise<boolean> {
+  const tables = new Map([...reads, ...writes].map(({ table }) => [`${table.database}.${table.name}`, table]));
+  for (const { id, database, name, sd } of tables.values()) {
+    // One that the statement makes, or the session's own.
+    if (id === 0n || context.temporary.has(database, name)) continue;
+    const now = await findTable(context, database, name);
+    if (now?.id !== id || now.sd?.location !== sd?.location) return false;
+  }
+  return true;
+}

@@ -4,7 +4,7 @@ import { DataOperation, type LockComponent, TxnAbortedError, TxnConflictError } 
 import { lockSettings, type SessionContext } from '../context.js';
 import { ExecutionError, SemanticError } from '../errors.js';
 import type { StatementResult } from '../result.js';
-import { areReadsCurrent } from './current-reads.js';
+import { areReadsCurrent, areTablesCurrent } from './current-reads.js';
 import { isTransactional } from './lock-plan.js';
 import type { OpenTransaction, Plan, PlannedStatement } from './planned-statement.js';
 import {
@@ -106,7 +106,9 @@ export class ExplicitTransaction implements OpenTransaction {
       const components = allLocks(context, planned);
       const waited = await transaction.lock(components, lockWait(context, planned), queryId, signal);
       const again = waited ? await plan(transaction) : planned;
-      const isSame = !waited || signature(allLocks(context, again)) === signature(components);
+      const isSame = waited
+        ? signature(allLocks(context, again)) === signature(components)
+        : await areTablesCurrent(context, planned);
       if (transaction.hasSnapshot) {
         // Whatever else has to be locked now is asked for beside what is held.
         if (!isSame) continue;

@@ -2,7 +2,7 @@ import type { Table, TxnType } from '@skep/rpc';
 import { lockSettings, type SessionContext } from '../context.js';
 import { ExecutionError } from '../errors.js';
 import type { StatementResult } from '../result.js';
-import { areReadsCurrent } from './current-reads.js';
+import { areReadsCurrent, areTablesCurrent } from './current-reads.js';
 import { isTransactional } from './lock-plan.js';
 import type { Plan, PlannedStatement } from './planned-statement.js';
 import {
@@ -55,9 +55,11 @@ export async function runStatement(
         }
         await recordAgain(context, transaction, components);
       }
-      await transaction.takeSnapshot();
-      if (!(await areReadsCurrent(context, transaction, planned))) {
-        await transaction.abort('what it reads came, was dropped or renamed before its snapshot: started over');
+      const [isCurrent] = await Promise.all([waited || areTablesCurrent(context, planned), transaction.takeSnapshot()]);
+      if (!isCurrent || !(await areReadsCurrent(context, transaction, planned))) {
+        await transaction.abort(
+          'what it needs was dropped or renamed before it had its locks or its snapshot: started over',
+        );
         continue;
       }
       if (conf.getBoolean('hive.txn.use.minhistorywriteid')) await transaction.readsOnly(tablesOf(planned));

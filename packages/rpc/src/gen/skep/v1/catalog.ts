@@ -381,11 +381,28 @@ export interface AlterTableRequest {
   /** Before the change. NO_SUCH_OBJECT. */
   name: string;
   /** The new definition. INVALID_OPERATION if its new name is taken, INVALID_OBJECT if it is not whole. */
-  table?: Table | undefined;
+  table?:
+    | Table
+    | undefined;
+  /** The transaction under whose locks it is made. TXN_ABORTED, NO_SUCH_TXN if it is not open any more. */
+  txnId?:
+    | bigint
+    | undefined;
+  /** Only if this parameter of the table has `expected_parameter_value` now. INVALID_OPERATION. */
+  expectedParameterKey?:
+    | string
+    | undefined;
+  /** Absent: only if the table does not have the parameter. */
+  expectedParameterValue?: string | undefined;
 }
 
 /** Answer of AlterTable. */
 export interface AlterTableResponse {
+  /**
+   * The new name is known to the transactions, locks and compaction requests of the same database, too. If not, whoever renames
+   * a table tells the other services (RenameResource, RenameLocks, RenameCompactions).
+   */
+  factsRenamed: boolean;
 }
 
 /** Request of DropTable. */
@@ -394,10 +411,21 @@ export interface DropTableRequest {
   database: string;
   /** Any case. */
   name: string;
+  /**
+   * The transaction under whose locks it is made. TXN_ABORTED, NO_SUCH_TXN if it is not open any more. With it, what the
+   * transactions and compaction requests of the same database know of the table goes, too.
+   */
+  txnId?:
+    | bigint
+    | undefined;
+  /** As in ForgetResourceRequest; absent: false. */
+  keepWriteIds?: boolean | undefined;
 }
 
 /** Answer of DropTable. */
 export interface DropTableResponse {
+  /** They have forgotten it. If not, whoever drops a table tells the other services (ForgetResource, ForgetCompactions). */
+  factsForgotten: boolean;
 }
 
 /** Request of AddPartitions. */
@@ -440,10 +468,25 @@ export interface AlterPartitionsRequest {
   names: string[];
   /** The new definitions. */
   partitions: Partition[];
+  /**
+   * The transaction under whose locks it is made; what it leaves to the Cleaner keeps its name. TXN_ABORTED, NO_SUCH_TXN if it
+   * is not open any more.
+   */
+  txnId?:
+    | bigint
+    | undefined;
+  /** Only if this parameter of each partition has `expected_parameter_value` now. INVALID_OPERATION. */
+  expectedParameterKey?:
+    | string
+    | undefined;
+  /** Absent: only if they do not have the parameter. */
+  expectedParameterValue?: string | undefined;
 }
 
 /** Answer of AlterPartitions. */
 export interface AlterPartitionsResponse {
+  /** As in AlterTableResponse, of partitions whose values changed. */
+  factsRenamed: boolean;
 }
 
 /** Request of DropPartitions. */
@@ -454,10 +497,14 @@ export interface DropPartitionsRequest {
   table: string;
   /** k1=v1/k2=v2. NO_SUCH_OBJECT if one is not there, and none goes. */
   names: string[];
+  /** As in DropTableRequest. */
+  txnId?: bigint | undefined;
 }
 
 /** Answer of DropPartitions. */
 export interface DropPartitionsResponse {
+  /** As in DropTableResponse. */
+  factsForgotten: boolean;
 }
 
 /** Request of GetServerInfo. */
@@ -3765,7 +3812,14 @@ export const ListTablesResponse: MessageFns<ListTablesResponse> = {
 };
 
 function createBaseAlterTableRequest(): AlterTableRequest {
-  return { database: "", name: "", table: undefined };
+  return {
+    database: "",
+    name: "",
+    table: undefined,
+    txnId: undefined,
+    expectedParameterKey: undefined,
+    expectedParameterValue: undefined,
+  };
 }
 
 export const AlterTableRequest: MessageFns<AlterTableRequest> = {
@@ -3778,6 +3832,18 @@ export const AlterTableRequest: MessageFns<AlterTableRequest> = {
     }
     if (message.table !== undefined) {
       Table.encode(message.table, writer.uint32(26).fork()).join();
+    }
+    if (message.txnId !== undefined) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(32).int64(message.txnId);
+    }
+    if (message.expectedParameterKey !== undefined) {
+      writer.uint32(42).string(message.expectedParameterKey);
+    }
+    if (message.expectedParameterValue !== undefined) {
+      writer.uint32(50).string(message.expectedParameterValue);
     }
     return writer;
   },
@@ -3819,6 +3885,30 @@ export const AlterTableRequest: MessageFns<AlterTableRequest> = {
             message.table = Table.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.expectedParameterKey = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.expectedParameterValue = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3836,6 +3926,17 @@ export const AlterTableRequest: MessageFns<AlterTableRequest> = {
       database: isSet(object.database) ? globalThis.String(object.database) : "",
       name: isSet(object.name) ? globalThis.String(object.name) : "",
       table: isSet(object.table) ? Table.fromJSON(object.table) : undefined,
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : undefined,
+      expectedParameterKey: isSet(object.expectedParameterKey)
+        ? globalThis.String(object.expectedParameterKey)
+        : isSet(object.expected_parameter_key)
+        ? globalThis.String(object.expected_parameter_key)
+        : undefined,
+      expectedParameterValue: isSet(object.expectedParameterValue)
+        ? globalThis.String(object.expectedParameterValue)
+        : isSet(object.expected_parameter_value)
+        ? globalThis.String(object.expected_parameter_value)
+        : undefined,
     };
   },
 
@@ -3850,6 +3951,15 @@ export const AlterTableRequest: MessageFns<AlterTableRequest> = {
     if (message.table !== undefined) {
       obj.table = Table.toJSON(message.table);
     }
+    if (message.txnId !== undefined) {
+      obj.txnId = message.txnId.toString();
+    }
+    if (message.expectedParameterKey !== undefined) {
+      obj.expectedParameterKey = message.expectedParameterKey;
+    }
+    if (message.expectedParameterValue !== undefined) {
+      obj.expectedParameterValue = message.expectedParameterValue;
+    }
     return obj;
   },
 
@@ -3861,16 +3971,22 @@ export const AlterTableRequest: MessageFns<AlterTableRequest> = {
     message.database = object.database ?? "";
     message.name = object.name ?? "";
     message.table = (object.table !== undefined && object.table !== null) ? Table.fromPartial(object.table) : undefined;
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : undefined;
+    message.expectedParameterKey = object.expectedParameterKey ?? undefined;
+    message.expectedParameterValue = object.expectedParameterValue ?? undefined;
     return message;
   },
 };
 
 function createBaseAlterTableResponse(): AlterTableResponse {
-  return {};
+  return { factsRenamed: false };
 }
 
 export const AlterTableResponse: MessageFns<AlterTableResponse> = {
-  encode(_: AlterTableResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: AlterTableResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.factsRenamed !== false) {
+      writer.uint32(8).bool(message.factsRenamed);
+    }
     return writer;
   },
 
@@ -3887,6 +4003,14 @@ export const AlterTableResponse: MessageFns<AlterTableResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.factsRenamed = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3899,26 +4023,36 @@ export const AlterTableResponse: MessageFns<AlterTableResponse> = {
     }
   },
 
-  fromJSON(_: any): AlterTableResponse {
-    return {};
+  fromJSON(object: any): AlterTableResponse {
+    return {
+      factsRenamed: isSet(object.factsRenamed)
+        ? globalThis.Boolean(object.factsRenamed)
+        : isSet(object.facts_renamed)
+        ? globalThis.Boolean(object.facts_renamed)
+        : false,
+    };
   },
 
-  toJSON(_: AlterTableResponse): unknown {
+  toJSON(message: AlterTableResponse): unknown {
     const obj: any = {};
+    if (message.factsRenamed !== false) {
+      obj.factsRenamed = message.factsRenamed;
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<AlterTableResponse>, I>>(base?: I): AlterTableResponse {
     return AlterTableResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<AlterTableResponse>, I>>(_: I): AlterTableResponse {
+  fromPartial<I extends Exact<DeepPartial<AlterTableResponse>, I>>(object: I): AlterTableResponse {
     const message = createBaseAlterTableResponse();
+    message.factsRenamed = object.factsRenamed ?? false;
     return message;
   },
 };
 
 function createBaseDropTableRequest(): DropTableRequest {
-  return { database: "", name: "" };
+  return { database: "", name: "", txnId: undefined, keepWriteIds: undefined };
 }
 
 export const DropTableRequest: MessageFns<DropTableRequest> = {
@@ -3928,6 +4062,15 @@ export const DropTableRequest: MessageFns<DropTableRequest> = {
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
+    }
+    if (message.txnId !== undefined) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(24).int64(message.txnId);
+    }
+    if (message.keepWriteIds !== undefined) {
+      writer.uint32(32).bool(message.keepWriteIds);
     }
     return writer;
   },
@@ -3961,6 +4104,22 @@ export const DropTableRequest: MessageFns<DropTableRequest> = {
             message.name = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.keepWriteIds = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3977,6 +4136,12 @@ export const DropTableRequest: MessageFns<DropTableRequest> = {
     return {
       database: isSet(object.database) ? globalThis.String(object.database) : "",
       name: isSet(object.name) ? globalThis.String(object.name) : "",
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : undefined,
+      keepWriteIds: isSet(object.keepWriteIds)
+        ? globalThis.Boolean(object.keepWriteIds)
+        : isSet(object.keep_write_ids)
+        ? globalThis.Boolean(object.keep_write_ids)
+        : undefined,
     };
   },
 
@@ -3988,6 +4153,12 @@ export const DropTableRequest: MessageFns<DropTableRequest> = {
     if (message.name !== "") {
       obj.name = message.name;
     }
+    if (message.txnId !== undefined) {
+      obj.txnId = message.txnId.toString();
+    }
+    if (message.keepWriteIds !== undefined) {
+      obj.keepWriteIds = message.keepWriteIds;
+    }
     return obj;
   },
 
@@ -3998,16 +4169,21 @@ export const DropTableRequest: MessageFns<DropTableRequest> = {
     const message = createBaseDropTableRequest();
     message.database = object.database ?? "";
     message.name = object.name ?? "";
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : undefined;
+    message.keepWriteIds = object.keepWriteIds ?? undefined;
     return message;
   },
 };
 
 function createBaseDropTableResponse(): DropTableResponse {
-  return {};
+  return { factsForgotten: false };
 }
 
 export const DropTableResponse: MessageFns<DropTableResponse> = {
-  encode(_: DropTableResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: DropTableResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.factsForgotten !== false) {
+      writer.uint32(8).bool(message.factsForgotten);
+    }
     return writer;
   },
 
@@ -4024,6 +4200,14 @@ export const DropTableResponse: MessageFns<DropTableResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.factsForgotten = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4036,20 +4220,30 @@ export const DropTableResponse: MessageFns<DropTableResponse> = {
     }
   },
 
-  fromJSON(_: any): DropTableResponse {
-    return {};
+  fromJSON(object: any): DropTableResponse {
+    return {
+      factsForgotten: isSet(object.factsForgotten)
+        ? globalThis.Boolean(object.factsForgotten)
+        : isSet(object.facts_forgotten)
+        ? globalThis.Boolean(object.facts_forgotten)
+        : false,
+    };
   },
 
-  toJSON(_: DropTableResponse): unknown {
+  toJSON(message: DropTableResponse): unknown {
     const obj: any = {};
+    if (message.factsForgotten !== false) {
+      obj.factsForgotten = message.factsForgotten;
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<DropTableResponse>, I>>(base?: I): DropTableResponse {
     return DropTableResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<DropTableResponse>, I>>(_: I): DropTableResponse {
+  fromPartial<I extends Exact<DeepPartial<DropTableResponse>, I>>(object: I): DropTableResponse {
     const message = createBaseDropTableResponse();
+    message.factsForgotten = object.factsForgotten ?? false;
     return message;
   },
 };
@@ -4389,7 +4583,15 @@ export const GetPartitionsResponse: MessageFns<GetPartitionsResponse> = {
 };
 
 function createBaseAlterPartitionsRequest(): AlterPartitionsRequest {
-  return { database: "", table: "", names: [], partitions: [] };
+  return {
+    database: "",
+    table: "",
+    names: [],
+    partitions: [],
+    txnId: undefined,
+    expectedParameterKey: undefined,
+    expectedParameterValue: undefined,
+  };
 }
 
 export const AlterPartitionsRequest: MessageFns<AlterPartitionsRequest> = {
@@ -4405,6 +4607,18 @@ export const AlterPartitionsRequest: MessageFns<AlterPartitionsRequest> = {
     }
     for (const v of message.partitions) {
       Partition.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.txnId !== undefined) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(40).int64(message.txnId);
+    }
+    if (message.expectedParameterKey !== undefined) {
+      writer.uint32(50).string(message.expectedParameterKey);
+    }
+    if (message.expectedParameterValue !== undefined) {
+      writer.uint32(58).string(message.expectedParameterValue);
     }
     return writer;
   },
@@ -4454,6 +4668,30 @@ export const AlterPartitionsRequest: MessageFns<AlterPartitionsRequest> = {
             message.partitions.push(Partition.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.expectedParameterKey = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.expectedParameterValue = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4474,6 +4712,17 @@ export const AlterPartitionsRequest: MessageFns<AlterPartitionsRequest> = {
       partitions: globalThis.Array.isArray(object?.partitions)
         ? object.partitions.map((e: any) => Partition.fromJSON(e))
         : [],
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : undefined,
+      expectedParameterKey: isSet(object.expectedParameterKey)
+        ? globalThis.String(object.expectedParameterKey)
+        : isSet(object.expected_parameter_key)
+        ? globalThis.String(object.expected_parameter_key)
+        : undefined,
+      expectedParameterValue: isSet(object.expectedParameterValue)
+        ? globalThis.String(object.expectedParameterValue)
+        : isSet(object.expected_parameter_value)
+        ? globalThis.String(object.expected_parameter_value)
+        : undefined,
     };
   },
 
@@ -4491,6 +4740,15 @@ export const AlterPartitionsRequest: MessageFns<AlterPartitionsRequest> = {
     if (message.partitions?.length) {
       obj.partitions = message.partitions.map((e) => Partition.toJSON(e));
     }
+    if (message.txnId !== undefined) {
+      obj.txnId = message.txnId.toString();
+    }
+    if (message.expectedParameterKey !== undefined) {
+      obj.expectedParameterKey = message.expectedParameterKey;
+    }
+    if (message.expectedParameterValue !== undefined) {
+      obj.expectedParameterValue = message.expectedParameterValue;
+    }
     return obj;
   },
 
@@ -4503,16 +4761,22 @@ export const AlterPartitionsRequest: MessageFns<AlterPartitionsRequest> = {
     message.table = object.table ?? "";
     message.names = object.names?.map((e) => e) || [];
     message.partitions = object.partitions?.map((e) => Partition.fromPartial(e)) || [];
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : undefined;
+    message.expectedParameterKey = object.expectedParameterKey ?? undefined;
+    message.expectedParameterValue = object.expectedParameterValue ?? undefined;
     return message;
   },
 };
 
 function createBaseAlterPartitionsResponse(): AlterPartitionsResponse {
-  return {};
+  return { factsRenamed: false };
 }
 
 export const AlterPartitionsResponse: MessageFns<AlterPartitionsResponse> = {
-  encode(_: AlterPartitionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: AlterPartitionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.factsRenamed !== false) {
+      writer.uint32(8).bool(message.factsRenamed);
+    }
     return writer;
   },
 
@@ -4529,6 +4793,14 @@ export const AlterPartitionsResponse: MessageFns<AlterPartitionsResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.factsRenamed = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4541,26 +4813,36 @@ export const AlterPartitionsResponse: MessageFns<AlterPartitionsResponse> = {
     }
   },
 
-  fromJSON(_: any): AlterPartitionsResponse {
-    return {};
+  fromJSON(object: any): AlterPartitionsResponse {
+    return {
+      factsRenamed: isSet(object.factsRenamed)
+        ? globalThis.Boolean(object.factsRenamed)
+        : isSet(object.facts_renamed)
+        ? globalThis.Boolean(object.facts_renamed)
+        : false,
+    };
   },
 
-  toJSON(_: AlterPartitionsResponse): unknown {
+  toJSON(message: AlterPartitionsResponse): unknown {
     const obj: any = {};
+    if (message.factsRenamed !== false) {
+      obj.factsRenamed = message.factsRenamed;
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<AlterPartitionsResponse>, I>>(base?: I): AlterPartitionsResponse {
     return AlterPartitionsResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<AlterPartitionsResponse>, I>>(_: I): AlterPartitionsResponse {
+  fromPartial<I extends Exact<DeepPartial<AlterPartitionsResponse>, I>>(object: I): AlterPartitionsResponse {
     const message = createBaseAlterPartitionsResponse();
+    message.factsRenamed = object.factsRenamed ?? false;
     return message;
   },
 };
 
 function createBaseDropPartitionsRequest(): DropPartitionsRequest {
-  return { database: "", table: "", names: [] };
+  return { database: "", table: "", names: [], txnId: undefined };
 }
 
 export const DropPartitionsRequest: MessageFns<DropPartitionsRequest> = {
@@ -4573,6 +4855,12 @@ export const DropPartitionsRequest: MessageFns<DropPartitionsRequest> = {
     }
     for (const v of message.names) {
       writer.uint32(26).string(v!);
+    }
+    if (message.txnId !== undefined) {
+      if (BigInt.asIntN(64, message.txnId) !== message.txnId) {
+        throw new globalThis.Error("value provided for field message.txnId of type int64 too large");
+      }
+      writer.uint32(32).int64(message.txnId);
     }
     return writer;
   },
@@ -4614,6 +4902,14 @@ export const DropPartitionsRequest: MessageFns<DropPartitionsRequest> = {
             message.names.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.txnId = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4631,6 +4927,7 @@ export const DropPartitionsRequest: MessageFns<DropPartitionsRequest> = {
       database: isSet(object.database) ? globalThis.String(object.database) : "",
       table: isSet(object.table) ? globalThis.String(object.table) : "",
       names: globalThis.Array.isArray(object?.names) ? object.names.map((e: any) => globalThis.String(e)) : [],
+      txnId: isSet(object.txnId) ? BigInt(object.txnId) : isSet(object.txn_id) ? BigInt(object.txn_id) : undefined,
     };
   },
 
@@ -4645,6 +4942,9 @@ export const DropPartitionsRequest: MessageFns<DropPartitionsRequest> = {
     if (message.names?.length) {
       obj.names = message.names;
     }
+    if (message.txnId !== undefined) {
+      obj.txnId = message.txnId.toString();
+    }
     return obj;
   },
 
@@ -4656,16 +4956,20 @@ export const DropPartitionsRequest: MessageFns<DropPartitionsRequest> = {
     message.database = object.database ?? "";
     message.table = object.table ?? "";
     message.names = object.names?.map((e) => e) || [];
+    message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : undefined;
     return message;
   },
 };
 
 function createBaseDropPartitionsResponse(): DropPartitionsResponse {
-  return {};
+  return { factsForgotten: false };
 }
 
 export const DropPartitionsResponse: MessageFns<DropPartitionsResponse> = {
-  encode(_: DropPartitionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: DropPartitionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.factsForgotten !== false) {
+      writer.uint32(8).bool(message.factsForgotten);
+    }
     return writer;
   },
 
@@ -4682,6 +4986,14 @@ export const DropPartitionsResponse: MessageFns<DropPartitionsResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.factsForgotten = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4694,20 +5006,30 @@ export const DropPartitionsResponse: MessageFns<DropPartitionsResponse> = {
     }
   },
 
-  fromJSON(_: any): DropPartitionsResponse {
-    return {};
+  fromJSON(object: any): DropPartitionsResponse {
+    return {
+      factsForgotten: isSet(object.factsForgotten)
+        ? globalThis.Boolean(object.factsForgotten)
+        : isSet(object.facts_forgotten)
+        ? globalThis.Boolean(object.facts_forgotten)
+        : false,
+    };
   },
 
-  toJSON(_: DropPartitionsResponse): unknown {
+  toJSON(message: DropPartitionsResponse): unknown {
     const obj: any = {};
+    if (message.factsForgotten !== false) {
+      obj.factsForgotten = message.factsForgotten;
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<DropPartitionsResponse>, I>>(base?: I): DropPartitionsResponse {
     return DropPartitionsResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<DropPartitionsResponse>, I>>(_: I): DropPartitionsResponse {
+  fromPartial<I extends Exact<DeepPartial<DropPartitionsResponse>, I>>(object: I): DropPartitionsResponse {
     const message = createBaseDropPartitionsResponse();
+    message.factsForgotten = object.factsForgotten ?? false;
     return message;
   },
 };
