@@ -13,6 +13,7 @@ export interface KnownFolder {
 }
 
 const ROOT = 'file:/w';
+const DROPPED = /\/d(\.v\d+)?$/;
 /** What base and delta folders hold. */
 const FILE = /^(bucket_\d{5}(_\d+)?|\d{6}_\d+(_copy_\d+)?|_orc_acid_version|_metadata_acid)$/;
 
@@ -22,10 +23,16 @@ export async function accountForFiles(
   files: FileSystem,
   folders: readonly KnownFolder[],
   history: History,
+  /** What is left to the Cleaner as a whole: the properties of its requests. */
+  left: readonly string[] = [],
 ): Promise<void> {
   const known = new Set(folders.flatMap(({ current, gone }) => [...current, ...gone]));
   const locations = new Set(folders.map(({ location }) => location));
-  const isDropped = (place: string) => history.isUnknown(place.slice(ROOT.length + 1), locations.has(place));
+  const isDropped = (place: string) =>
+    // Whoever was killed while it dropped `d` has left its files.
+    (DROPPED.test(place) && !locations.has(place)) ||
+    (!locations.has(place) && left.some((properties) => properties.includes(place))) ||
+    history.isUnknown(place.slice(ROOT.length + 1), locations.has(place));
   for (const { location, by } of folders) {
     if (isDropped(location)) continue;
     const children = (await files.stat(location)) === undefined ? [] : await files.list(location);

@@ -2,11 +2,13 @@ import { getAcidState } from '@skep/acid';
 import { Cleaner, type CompactorServices, recoverAbandoned, Worker } from '@skep/compactor';
 import { ValidTxnList } from '@skep/core';
 import type { Database } from '@skep/metadb';
-import { CompactionType, type Table } from '@skep/rpc';
+import { type CatalogService, CompactionType, type Table } from '@skep/rpc';
 import type { FileSystem } from '@skep/storage';
 import { completeWriteIds } from '../../../packages/compactor/src/write-id-lists.js';
+import { finishingMoves } from '../../../packages/sql/src/session/folder-moves.js';
 import { accountForFiles, type KnownFolder } from './account-for-files.js';
 import { type History, type Place, placeName } from './history.js';
+import { RENAMED_TABLES } from './known-tables.js';
 import type { Simulation } from './simulation.js';
 import { faultsOf, isInsertOnly, readRows } from './table-rows.js';
 
@@ -34,9 +36,12 @@ export async function checkEnd(
   const patient = { ...services, conf: { ...services.conf, abortedTxnThreshold: 0, abortedTxnTimeThresholdMs: 0 } };
   await keepHouse(patient);
   await nothingHeld(sim, db);
-  const folders = await allFolders(patient);
+  // As the next session finds them.
+  const folders = await allFolders(sim, finishingMoves({ ...patient, fs: files }));
   const known = await Promise.all(folders.map((folder) => stateOf(patient, files, folder)));
-  await accountForFiles(sim, files, [...known, ...(await unregistered(patient, files, folders, history))], history);
+  const others = await unregistered(patient, files, folders, history);
+  const left = await rowsOf(db, 'SELECT CQ_TBLPROPERTIES FROM COMPACTION_QUEUE WHERE CQ_TBLPROPERTIES IS NOT NULL');
+  await accountForFiles(sim, files, [...known, ...others], history, left);
   await rowsAreRight(sim, history, patient, files, folders, 'at the end');
   await compactAll(sim, patient, folders);
   await rowsAreRight(sim, history, patient, files, folders, 'after the last compaction');
@@ -67,17 +72,24 @@ async function nothingHeld(sim: Simulation, db: Database): Promise<void> {
   if (working.length > 0) sim.violated(`compactions are with Workers that are gone: ${working.join('; ')}`);
 }
 
-async function allFolders({ catalog }: CompactorServices): Promise<Folder[]> {
+async function allFolders(sim: Simulation, catalog: CatalogService): Promise<Folder[]> {
   const folders: Folder[] = [];
-  for (const name of ['t', 'u', 'm']) {
+  const { names } = await catalog.listTables({ database: 'default', pattern: '*' });
+  const renamed = names.filter((name) => RENAMED_TABLES.some((other) => other === name));
+  if (renamed.length !== 1) sim.violated(`of r1 and r2 there is ${renamed.join(' and ') || 'none'}`);
+  for (const name of names) {
     const { table } = await catalog.getTable({ database: 'default', name });
     if (table === undefined) continue;
     const root = table.sd?.location ?? '';
-    if (table.partitionKeys.length === 0) folders.push({ place: { table: name }, name, table, location: root });
+    if (table.partitionKeys.length === 0) {
+      folders.push({ place: { table: name }, name: name === 'd' ? `d#${table.id}` : name, table, location: root });
+    }
     const { partitions } = await catalog.getPartitions({ database: 'default', table: name, names: [] });
+    const isRenamed = renamed.includes(name);
+    if (isRenamed && partitions.length !== 1) sim.violated(`${name} has ${partitions.length} partitions instead of 1`);
     for (const { values, sd } of partitions) {
       const place = { table: name, partition: `p=${values[0]}` };
-      folders.push({ place, name: placeName(place), table, location: sd?.location ?? '' });
+      folders.push({ place, name: isRenamed ? 'r' : placeName(place), table, location: sd?.location ?? '' });
     }
   }
   return folders;
@@ -219,6 +231,7 @@ async function nothingKept(sim: Simulation, db: Database, history: History, ther
     ),
   );
   for (const { TXN, TBL, PART, OP, W } of components) {
+    if (TBL === 'd' && ![...there].some((name) => name.startsWith('d#'))) continue;
     const place = `${TBL}/${PART ?? ''}`;
     if (PART !== null && history.isUnknown(place, there.has(place))) continue;
     sim.violated(

@@ -37,7 +37,16 @@ export class ClientServices {
         return Reflect.get(target, method);
       },
     });
-    this.services = { ...inner, txns };
+    const catalog = new Proxy(inner.catalog, {
+      get: (target, method) => {
+        if (method !== 'dropTable') return Reflect.get(target, method);
+        return async (request: Parameters<SimServices['catalog']['dropTable']>[0]) => {
+          await history.dropsTable(request.name);
+          return await target.dropTable(request);
+        };
+      },
+    });
+    this.services = { ...inner, txns, catalog };
   }
 
   /** Runs a statement that opens and commits its own transaction, and does this if it does. */

@@ -3,6 +3,7 @@ import { SkepError } from '@skep/core';
 import { QueryEngine } from '@skep/sql';
 import type { FileSystem } from '@skep/storage';
 import type { SessionContext } from '../../../packages/sql/src/session/context.js';
+import { finishingMoves } from '../../../packages/sql/src/session/folder-moves.js';
 import { ScanProgress } from '../../../packages/sql/src/session/scan-progress.js';
 import { TemporaryTables } from '../../../packages/sql/src/session/temporary-tables.js';
 import { ExplicitTransaction } from '../../../packages/sql/src/session/transaction/explicit-transaction.js';
@@ -57,7 +58,14 @@ export class SimClient {
     this.own = new ClientServices(services, history);
     const identity = { user: 'u', host, agentInfo: process.agentInfo };
     this.context = {
-      services: { ...this.own.services, fs, clock: process.clock, warehouse: 'file:/w', identity },
+      services: {
+        ...this.own.services,
+        catalog: finishingMoves({ ...this.own.services, fs }),
+        fs,
+        clock: process.clock,
+        warehouse: 'file:/w',
+        identity,
+      },
       temporary: new TemporaryTables(),
       conf,
       engine: new QueryEngine(conf),
@@ -81,6 +89,8 @@ export class SimClient {
       else if (chance < 0.29) await this.other.truncate();
       else if (chance < 0.31) await this.other.abortTransaction();
       else if (chance < 0.32) await this.other.abortCompaction();
+      else if (chance < 0.36) await this.other.rename();
+      else if (chance < 0.4) await this.other.createOrDrop();
       else await this.statement();
     } catch (error) {
       await this.judge(error);
@@ -136,7 +146,9 @@ export class SimClient {
     const hasEnded = ['NO_SUCH_TXN', 'NO_SUCH_LOCK'].includes(error.code) && (state === 'a' || sim.hasLeapt);
     const isOutdated =
       error.message.includes('snapshot was outdated') || error.message.includes('changed while it waited');
-    const isDropped = error.code === 'NO_SUCH_OBJECT' || error.message.includes('Partition not found');
+    const isDropped =
+      ['NO_SUCH_OBJECT', 'GONE', 'ALREADY_EXISTS', 'PATH_EXISTS'].includes(error.code) ||
+      ['Partition not found', 'Table not found', 'already exists'].some((text) => error.message.includes(text));
     if (hasEnded || isOutdated || isDropped) return;
     sim.violated(`${name}: unexpected error ${error.code}: ${error.message} (txnid:${txnId})`);
   }

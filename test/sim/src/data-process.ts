@@ -66,14 +66,16 @@ async function* stream(
   };
   signal?.addEventListener('abort', hangUp, { once: true });
   process.died.then(hangUp);
-  const gone = server.process.died.then(() => undefined);
   const action = server.actions.find((one) => one.type === type);
   if (action === undefined) throw new TypeError(type);
   const answers = action.run(body, { user: '', signal: call.signal })[Symbol.asyncIterator]();
   for (;;) {
     const next = server.process.hear(answers.next());
-    const step = await process.hear(Promise.race([next, gone]));
-    if (step === undefined) throw lost('the service is gone');
+    const step = await process.hear(Promise.race([next, server.process.gone.then(() => undefined)]));
+    if (step === undefined) {
+      hangUp();
+      throw lost('the service is gone');
+    }
     await process.step(`<- ${type}`);
     if (random.chance(faults.lostAnswer)) {
       hangUp();

@@ -1,6 +1,6 @@
 import { SkepError } from '@skep/core';
 import { DataOperation, type Table } from '@skep/rpc';
-import { findTable, type SessionContext } from '../../../packages/sql/src/session/context.js';
+import type { SessionContext } from '../../../packages/sql/src/session/context.js';
 import { insertRows } from '../../../packages/sql/src/session/dml/insert.js';
 import { overwriteKind, overwritesByDeletes } from '../../../packages/sql/src/session/dml/overwrite.js';
 import { TableWriter } from '../../../packages/sql/src/session/dml/table-writer.js';
@@ -9,6 +9,7 @@ import type { Plan } from '../../../packages/sql/src/session/transaction/planned
 import type { StatementTransaction } from '../../../packages/sql/src/session/transaction/statement-transaction.js';
 import { EXPECTED_CODES } from './expected-codes.js';
 import { type History, type Place, placeName } from './history.js';
+import { GoneError, KnownTables } from './known-tables.js';
 import { letsInsertsPass } from './lock-modes.js';
 import type { SimProcess } from './sim-process.js';
 import { type FoundRow, faultsOf, idsToDelete, readRows, rowsToPlace, rowsToWrite } from './table-rows.js';
@@ -28,6 +29,7 @@ const nothing = { messages: [] };
 export class DataStatements {
   /** The number of the last end of a transaction when the client's action began. */
   earliest = 0;
+  readonly known: KnownTables;
 
   constructor(
     private readonly process: SimProcess,
@@ -35,17 +37,18 @@ export class DataStatements {
     private readonly history: History,
     /** A number that no row has yet. */
     private readonly newRow: () => number,
-  ) {}
-
-  async partitions(): Promise<string[]> {
-    const { catalog } = this.context.services;
-    const { partitions } = await catalog.getPartitions({ database: 'default', table: 't', names: [] });
-    return partitions.map((partition) => `p=${partition.values[0]}`);
+  ) {
+    this.known = new KnownTables(process, context);
   }
 
+  async partitions(): Promise<string[]> {
+    return await this.known.partitionsOf('t');
+  }
+
+  /** A table, or a partition. Those of `r` and `d` are what they are when a statement is planned. */
   async place(): Promise<Place> {
     const { random } = this.process.sim;
-    const table = random.pick(['t', 't', 'u', 'u', 'm']);
+    const table = random.pick(['t', 't', 't', 'u', 'u', 'u', 'm', 'r', 'r', 'd']);
     if (table !== 't') return { table };
     return {
       table,
@@ -53,15 +56,22 @@ export class DataStatements {
     };
   }
 
+  /** What `wanted` is by now: its table, and where its rows are. */
+  private async resolve(wanted: Place): Promise<{ readonly table: Table; readonly place: Place }> {
+    const table = await this.known.table(wanted.table);
+    if (wanted.table === 'd') return { table, place: { table: 'd', name: `d#${table.id}` } };
+    if (wanted.table !== 'r') return { table, place: wanted };
+    return { table, place: { table: 'r', name: 'r', partition: await this.known.renamedPartition() } };
+  }
+
   /** A statement over one place, at times over several of `t`, whose partitions are then known from the rows alone. */
   async plan(wanted: Kind): Promise<Plan> {
     const { random } = this.process.sim;
-    const place = await this.place();
-    const kind = place.table === 'm' && ['update', 'delete', 'merge'].includes(wanted) ? 'insert' : wanted;
-    const isDynamic = place.partition !== undefined && random.chance(kind === 'read' ? 0.5 : 0.3);
+    const wantedPlace = await this.place();
+    const kind = wantedPlace.table === 'm' && ['update', 'delete', 'merge'].includes(wanted) ? 'insert' : wanted;
+    const isDynamic = wantedPlace.partition !== undefined && random.chance(kind === 'read' ? 0.5 : 0.3);
     return async (transaction) => {
-      const table = await findTable(this.context, 'default', place.table);
-      if (table === undefined) throw new SkepError('NO_TABLE', 'bug', `${place.table} is gone`);
+      const { table, place } = await this.resolve(wantedPlace);
       const at = isDynamic
         ? { dynamicPartitions: true }
         : place.partition === undefined
@@ -76,6 +86,10 @@ export class DataStatements {
   private async run(transaction: StatementTransaction, table: Table, kind: Kind, place: Place | undefined) {
     const { sim, name } = this.process;
     const where = place === undefined ? `${table.name}, by its rows` : placeName(place);
+    // The statement's locks keep it under its name from now on.
+    if (place?.table === 'r' && (await this.known.renamedPartition()) !== place.partition) {
+      throw new GoneError(`${where}, which was renamed before it was locked,`);
+    }
     sim.note(name, `${kind} ${where} in txnid:${transaction.txnId} snapshot ${transaction.validTxns}`);
     if (kind === 'read') await this.readLate(transaction, table, place);
     else if (kind === 'insert' || kind === 'overwrite') await this.insert(transaction, table, kind, place);

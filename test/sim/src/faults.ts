@@ -20,6 +20,8 @@ export interface Faults {
   killsAll: number;
   /** Mean time between two jumps of a clock; Infinity: none. */
   jumpEveryMs: number;
+  /** Mean time between two pauses of a process; Infinity: none. */
+  pauseEveryMs: number;
   /** The longest time that a step takes. */
   latencyMs: number;
 }
@@ -34,6 +36,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   killEveryMs: Number.POSITIVE_INFINITY,
   killsAll: 0,
   jumpEveryMs: Number.POSITIVE_INFINITY,
+  pauseEveryMs: Number.POSITIVE_INFINITY,
   latencyMs: 10,
 };
 
@@ -50,6 +53,7 @@ export function chooseFaults(random: Random): Faults {
     killEveryMs: random.chance(0.7) ? random.between(300, 20_000) : Number.POSITIVE_INFINITY,
     killsAll: sometimes(0.1),
     jumpEveryMs: random.chance(0.3) ? random.between(2_000, 60_000) : Number.POSITIVE_INFINITY,
+    pauseEveryMs: random.chance(0.4) ? random.between(1_000, 30_000) : Number.POSITIVE_INFINITY,
     latencyMs: random.pick([1, 10, 100]),
   };
 }

@@ -6,10 +6,12 @@ import type { Simulation } from './simulation.js';
 export interface Place {
   readonly table: string;
   readonly partition?: string;
+  /** By which it is known whatever it is called; absent: by its names. */
+  readonly name?: string;
 }
 
-export const placeName = ({ table, partition }: Place): string =>
-  partition === undefined ? table : `${table}/${partition}`;
+export const placeName = ({ table, partition, name }: Place): string =>
+  name ?? (partition === undefined ? table : `${table}/${partition}`);
 
 /** What a statement does to a place. Every row has a number of its own; an update removes one and adds another. */
 export interface Effect {
@@ -96,6 +98,14 @@ export class History {
   /** Whether nothing is known of a place at the end: `isThere` tells whether the catalog has it. */
   isUnknown(place: string, isThere: boolean): boolean {
     return this.dropped.has(place) && !(isThere && this.gone.has(place));
+  }
+
+  /** The table of this name is about to be dropped: from now on nobody knows what it has. */
+  async dropsTable(name: string): Promise<void> {
+    const rows = await this.db.read((tx) =>
+      tx.all<{ ID: bigint }>('SELECT TBL_ID AS ID FROM TBLS WHERE TBL_NAME = ?', [name]),
+    );
+    for (const { ID } of rows) this.dropped.add(`${name}#${ID}`);
   }
 
   did(txnId: bigint, effect: Effect): void {

@@ -4,6 +4,7 @@ import { LockManager, releaseStatements } from '@skep/lock-manager';
 import type { Database } from '@skep/metadb';
 import type { CatalogService, CompactionService, LockService, TransactionService } from '@skep/rpc';
 import { type TxnConf, TxnManager } from '@skep/txn-manager';
+import { catalogFacts } from '../../../apps/metastore/src/catalog-facts.js';
 import { processDatabase } from './process-database.js';
 import type { SimProcess } from './sim-process.js';
 
@@ -39,7 +40,7 @@ export function metastoreServices(process: SimProcess, options: MetastoreOptions
   const txns = new TxnManager({ db, clock, host, isAlive, conf, releasing, locks: () => others().locks });
   const localTxns = areTogether ? txns : undefined;
   const services: SimServices = sabotage({
-    catalog: new Catalog(db),
+    catalog: new Catalog(db, undefined, catalogFacts),
     txns,
     locks: new LockManager({ db, clock, conf, localTxns, txns: () => others().txns }),
     compactions: new CompactionQueue({

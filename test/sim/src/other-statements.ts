@@ -2,10 +2,13 @@ import { CompactionType, TxnState } from '@skep/rpc';
 import { parseStatement } from '../../../packages/sql/src/parse/index.js';
 import type { SessionContext } from '../../../packages/sql/src/session/context.js';
 import { alterTable } from '../../../packages/sql/src/session/ddl/alter-table.js';
+import { createTable } from '../../../packages/sql/src/session/ddl/create-table.js';
+import { dropTable } from '../../../packages/sql/src/session/ddl/drop-table.js';
 import { truncate } from '../../../packages/sql/src/session/dml/truncate.js';
 import type { ClientServices } from './client-services.js';
 import type { DataStatements } from './data-statements.js';
-import { type History, placeName } from './history.js';
+import { type History, type Place, placeName } from './history.js';
+import { RENAMED_PARTITIONS, RENAMED_TABLES } from './known-tables.js';
 import { letsInsertsPass } from './lock-modes.js';
 import type { SimProcess } from './sim-process.js';
 
@@ -22,7 +25,9 @@ export class OtherStatements {
 
   async requestCompaction(): Promise<void> {
     const { random } = this.process.sim;
-    const { table, partition } = await this.data.place();
+    const wanted = await this.data.place();
+    const { partition } = wanted.table === 'r' ? { partition: await this.data.known.renamedPartition() } : wanted;
+    const table = (await this.data.known.table(wanted.table)).name;
     const types = [
       CompactionType.COMPACTION_TYPE_MAJOR,
       CompactionType.COMPACTION_TYPE_MINOR,
@@ -63,6 +68,36 @@ export class OtherStatements {
     this.history.gone.set(place, this.own.txnId);
   }
 
+  /** ALTER TABLE … RENAME of `r`, or of its partition. */
+  async rename(): Promise<void> {
+    const { random } = this.process.sim;
+    const { known } = this.data;
+    const { name } = await known.table('r');
+    const another = <T>(names: readonly T[], now: T) => names.find((one) => one !== now);
+    if (random.chance(0.6)) return await this.alter(`ALTER TABLE ${name} RENAME TO ${another(RENAMED_TABLES, name)}`);
+    const partition = await known.renamedPartition();
+    const spec = (of: string | undefined) => `PARTITION (p='${of?.slice(2)}')`;
+    await this.alter(
+      `ALTER TABLE ${name} ${spec(partition)} RENAME TO ${spec(another(RENAMED_PARTITIONS, partition))}`,
+    );
+  }
+
+  /** CREATE TABLE d, or DROP TABLE d: the next one of that name has nothing of it. */
+  async createOrDrop(): Promise<void> {
+    const { sim, name } = this.process;
+    const { catalog } = this.context.services;
+    const { names } = await catalog.listTables({ database: 'default', pattern: 'd' });
+    const text =
+      names.length === 0
+        ? `CREATE TABLE IF NOT EXISTS d (a int, b string) STORED AS ORC TBLPROPERTIES ('transactional'='true')`
+        : 'DROP TABLE IF EXISTS d';
+    sim.note(name, text);
+    const statement = parseStatement(text);
+    if (statement.kind === 'create-table') await createTable(this.context, statement, text);
+    if (statement.kind !== 'drop-table') return;
+    await dropTable(this.context, statement);
+  }
+
   private async alter(text: string): Promise<void> {
     this.process.sim.note(this.process.name, text);
     const statement = parseStatement(text);
@@ -71,7 +106,9 @@ export class OtherStatements {
 
   /** TRUNCATE of a table, or of one of its partitions. */
   async truncate(): Promise<void> {
-    const place = await this.data.place();
+    const wanted = await this.data.place();
+    // What the others are by the time that it has its locks is not told.
+    const place: Place = ['r', 'd'].includes(wanted.table) ? { table: 'u' } : wanted;
     const where = place.partition === undefined ? '' : ` PARTITION (p='${place.partition.slice(2)}')`;
     const text = `TRUNCATE TABLE ${place.table}${where}`;
     this.process.sim.note(this.process.name, text);

@@ -105,7 +105,7 @@ class Client {
       throw new LostCall(false);
     }
     if (IDEMPOTENT_METHODS.has(pathOf(service, method)) && random.chance(faults.twice)) serveLater('AGAIN', TWICE_MS);
-    const gone = metastore.process.died.then(() => {
+    const gone = metastore.process.gone.then(() => {
       throw new LostCall(false);
     });
     const answer = await process.hear(Promise.race([serve(), gone]));

@@ -50,6 +50,7 @@ export interface SimReport {
 }
 
 const HOST = 'simhost';
+const PAUSES_MS = [500, 20_000, 400_000, 400_000];
 const EXPECTED_IN_LOOPS = new Set([
   'UNREACHABLE',
   'STORAGE',
@@ -238,6 +239,7 @@ class SimWorld implements Cluster, DataServices {
       ...identity,
       log,
       meter,
+      idle: (ms, signal) => clock.sleep(ms, signal).catch(() => {}),
     };
   }
 
@@ -345,8 +347,9 @@ class SimWorld implements Cluster, DataServices {
     const { random } = sim;
     let killAtMs = sim.nowMs + random.between(0, 2 * faults.killEveryMs);
     let jumpAtMs = sim.nowMs + random.between(0, 2 * faults.jumpEveryMs);
+    let pauseAtMs = sim.nowMs + random.between(0, 2 * faults.pauseEveryMs);
     while (!this.isEnding) {
-      await sim.delay(Math.max(1, Math.min(killAtMs, jumpAtMs, sim.nowMs + 1000) - sim.nowMs));
+      await sim.delay(Math.max(1, Math.min(killAtMs, jumpAtMs, pauseAtMs, sim.nowMs + 1000) - sim.nowMs));
       if (this.isEnding) return;
       if (sim.nowMs >= killAtMs) {
         killAtMs = sim.nowMs + random.between(0, 2 * faults.killEveryMs);
@@ -358,6 +361,14 @@ class SimWorld implements Cluster, DataServices {
           else victim.fuse = Math.min(victim.fuse, 1 + random.below(60));
           this.kills++;
         }
+      }
+      if (sim.nowMs >= pauseAtMs) {
+        pauseAtMs = sim.nowMs + random.between(0, 2 * faults.pauseEveryMs);
+        // Longer ones than hive.txn.timeout among them: its transactions are aborted meanwhile.
+        const alive = [...this.processes.values()].filter((process) => process.isAlive);
+        // One at a time, lest nothing goes on.
+        const isQuiet = alive.some((process) => process.isPaused);
+        if (alive.length > 0 && !isQuiet) random.pick(alive).pause(random.pick(PAUSES_MS));
       }
       if (sim.nowMs >= jumpAtMs) {
         jumpAtMs = sim.nowMs + random.between(0, 2 * faults.jumpEveryMs);
