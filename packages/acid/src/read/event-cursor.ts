@@ -182,7 +182,7 @@ export class EventCursor {
       const keys = orderedKeys(columns.keys());
       const valid = validRows(writeIds, currentWriteIds, keys.length);
       const operations = columns.int('operation');
-      const isDeletes = operations.every((operation) => operation === OPERATION.delete);
+      const isDeletes = isAll(operations, OPERATION.delete);
       const isStrict = this.checkOrder(keys);
       return { path, keys, isStrict, isDeletes, operations, currentWriteIds, statementId, valid, row: columns.row() };
     }
@@ -203,6 +203,11 @@ export class EventCursor {
     this.last = { keys, at: keys.length - 1 };
     return order === 1;
   }
+}
+
+function isAll(operations: Int32Array, operation: number): boolean {
+  for (let i = 0; i < operations.length; i++) if (operations[i] !== operation) return false;
+  return true;
 }
 
 /** Rows of a plain file get their ROW__IDs from where they are. */

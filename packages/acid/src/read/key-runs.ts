@@ -87,8 +87,18 @@ const compareHalves = (a: Int32Array, p: number, b: Int32Array, q: number): numb
  * Whether keys ascend: 1 where each is above the one before, 0 where some are equal to it, -1 where one is below.
  */
 export function ascent(keys: OrderedKeys): 1 | 0 | -1 {
+  const { length, writeHalves: writes, buckets, rowHalves: rows } = keys;
   let answer: 1 | 0 = 1;
-  for (let i = 1; i < keys.length; i++) {
+  for (let i = 1, p = 2; i < length; i++, p += 2) {
+    // The usual case first: the next row of the same write.
+    const isNext =
+      rows[p] > rows[p - 2] &&
+      rows[p - 2] >= 0 &&
+      rows[p + 1] === rows[p - 1] &&
+      writes[p] === writes[p - 2] &&
+      writes[p + 1] === writes[p - 1] &&
+      buckets[i] === buckets[i - 1];
+    if (isNext) continue;
     const order = compareOrdered(keys, i - 1, keys, i);
     if (order > 0) return -1;
     if (order === 0) answer = 0;

@@ -1,6 +1,7 @@
 import { ByteCursor } from './byte-cursor.js';
 
 const POWERS_OF_TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+const NOTHING = new Int32Array(0);
 /** By the low three bits of encoded nanoseconds: what the digits are multiplied with, and how large they may be. */
 const NANO_FACTORS = Int32Array.from({ length: 8 }, (_, zeros) => (zeros === 0 ? 1 : 10 ** (zeros + 1)));
 const MOST_DIGITS = NANO_FACTORS.map((factor) => Math.floor(999_999_999 / factor));
@@ -12,8 +13,8 @@ const MOST_DIGITS = NANO_FACTORS.map((factor) => Math.floor(999_999_999 / factor
  */
 export abstract class IntegerDecoder {
   protected readonly input: ByteCursor;
-  protected readonly ints: Int32Array;
-  protected readonly pairs: Int32Array;
+  protected ints: Int32Array = NOTHING;
+  protected pairs: Int32Array = NOTHING;
   protected narrow = true;
   protected runLength = 0;
   protected used = 0;
@@ -22,12 +23,10 @@ export abstract class IntegerDecoder {
     bytes: Uint8Array,
     position: number,
     protected readonly signed: boolean,
-    maximumRun: number,
+    private readonly maximumRun: number,
     name: string,
   ) {
     this.input = new ByteCursor(bytes, position, name);
-    this.ints = new Int32Array(maximumRun);
-    this.pairs = new Int32Array(maximumRun * 2);
   }
 
   /** Decodes the next run: sets narrow, runLength (at least 1) and the values. */
@@ -165,9 +164,18 @@ export abstract class IntegerDecoder {
   /** How many of `wanted` the run at hand can give (from `used` on); decodes the next run when it is used up. */
   private available(wanted: number): number {
     if (this.used === this.runLength) {
+      if (this.pairs === NOTHING) this.makeRoom();
       this.decodeRun();
       this.used = 0;
     }
     return Math.min(wanted, this.runLength - this.used);
+  }
+
+  /** For a run. Streams that are decoded straight into vectors need none, and small files have many of them. */
+  private makeRoom(): void {
+    const { maximumRun } = this;
+    const memory = new ArrayBuffer(maximumRun * 12);
+    this.ints = new Int32Array(memory, 0, maximumRun);
+    this.pairs = new Int32Array(memory, maximumRun * 4);
   }
 }

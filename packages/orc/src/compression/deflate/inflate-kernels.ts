@@ -44,7 +44,7 @@ import { LONGEST_CODE } from './tables.js';
  * Longer codes are found bit by bit: of each length the number of codes, and the entries (without code bits) in the order of
  * their codes. Bits are read 57 at a time from where they begin, which may be behind the end: that is found out afterwards.
  */
-export const LENGTH_BITS = 11;
+export const LENGTH_BITS = 10;
 export const DISTANCE_BITS = 9;
 /** More literals than one. */
 export const MORE_LITERALS = 1 << 4;
