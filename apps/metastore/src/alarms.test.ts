@@ -41,6 +41,11 @@ describe('figures beyond Hive’s levels', () => {
     expect(levels({ num_writes_to_disabled_compaction_table: 1 })).toEqual(['warn']);
   });
 
+  it('of Workers of several versions', () => {
+    expect(alarms({ skep_compaction_late_worker_versions: 1 })).toEqual([]);
+    expect(levels({ skep_compaction_late_worker_versions: 2 })).toEqual(['warn']);
+  });
+
   it('of failures by their share, those that were not queued among them', () => {
     const ended = (failed: number, none: number, succeeded: number) => ({
       compaction_num_failed: failed,

@@ -27,6 +27,8 @@ interface Rule {
   readonly type: 'time' | 'number';
   /** The level itself is no alarm yet. */
   readonly isAbove?: boolean;
+  /** The level, where the parameter is something else. */
+  readonly limit?: number;
   /** Default: the figure. */
   readonly derive?: (values: FigureValues) => number | undefined;
   /** The figure that has the transaction's id. */
@@ -129,6 +131,14 @@ const RULES: readonly Rule[] = [
     type: 'number',
     says: 'tables are written that no_auto_compaction keeps from being compacted',
   },
+  {
+    figure: 'skep_compaction_late_worker_versions',
+    levels: [['warn', 'metastore.compactor.worker.detect.multiple.versions.threshold']],
+    type: 'number',
+    isAbove: true,
+    limit: 1,
+    says: 'Workers of several versions carry out compactions',
+  },
 ];
 
 /** Of the tables and partitions whose newest compaction has ended, the share that failed or was not queued. */
@@ -146,7 +156,7 @@ export function alarmsOf(values: FigureValues, conf: Pick<Configuration, 'getTim
     const value = rule.derive === undefined ? values(rule.figure) : rule.derive(values);
     if (value === undefined) return [];
     for (const [level, parameter] of rule.levels) {
-      const limit = rule.type === 'time' ? conf.getTimeMs(parameter) / 1000 : conf.getFloat(parameter);
+      const limit = rule.limit ?? (rule.type === 'time' ? conf.getTimeMs(parameter) / 1000 : conf.getFloat(parameter));
       if (!(rule.isAbove === true ? value > limit : value >= limit)) continue;
       const id = rule.txnIdIn === undefined ? undefined : values(rule.txnIdIn);
       const about = id === undefined ? {} : { txnId: String(id) };

@@ -53,7 +53,9 @@ export function figuresOf({ hosted, db, conf, totals, writes, meter, deltaCounts
     databaseFigures(db),
     ...(totals === undefined ? [] : [transactionFigures(db, { ...options, totals: () => totals }), writes]),
     ...(hosted.includes('locks') ? [lockFigures(db)] : []),
-    ...(hosted.includes('compaction') ? [compactionFigures(db), meter] : []),
+    ...(hosted.includes('compaction')
+      ? [compactionFigures(db, conf.getTimeMs('metastore.compactor.worker.detect.multiple.versions.threshold')), meter]
+      : []),
     ...(deltaCounts !== undefined && extended ? [deltaCounts] : []),
   ];
 }

@@ -101,6 +101,7 @@ const REFERENCE: readonly (readonly [name: string, value: string, m?: 'm'])[] = 
   ['hive.compactor.cleaner.tablecache.on', 'true', 'm'],
   ['hive.compactor.connectionPool.maxPoolSize', '5', 'm'],
   ['metastore.compactor.enable.stats.compression', 'true'],
+  ['metastore.compactor.worker.detect.multiple.versions.threshold', '24h'],
   ['hive.compactor.history.retention.succeeded', '3', 'm'],
   ['hive.compactor.history.retention.failed', '3', 'm'],
   ['hive.compactor.history.retention.refused', '3', 'm'],

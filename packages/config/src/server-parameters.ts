@@ -67,6 +67,7 @@ export const SERVER_PARAMETERS: ReadonlySet<string> = new Set([
   'hive.compactor.oldest.uncleaned.compaction.time.threshold',
   'hive.compactor.failed.compaction.ratio.threshold',
   'hive.compactor.number.of.disabled.compaction.tables.threshold',
+  'metastore.compactor.worker.detect.multiple.versions.threshold',
   'metastore.deltametrics.max.cache.size',
   'metastore.deltametrics.delta.num.threshold',
   'metastore.deltametrics.obsolete.delta.num.threshold',

@@ -21,7 +21,7 @@ beforeEach(async () => {
   expect(w.txns).toBeInstanceOf(TxnManager);
   metrics.add(transactionFigures(w.db, { abortedTxnsThreshold: 2, extended: true, totals: () => totals }), 0, fail);
   metrics.add(lockFigures(w.db), 0, fail);
-  metrics.add(compactionFigures(w.db), 0, fail);
+  metrics.add(compactionFigures(w.db, 3_600_000), 0, fail);
 });
 afterEach(() => w.close());
 
@@ -149,5 +149,12 @@ it('hosts of Initiators and Workers, those who ask by hand apart', async () => {
     compaction_num_workers: 1,
     compaction_num_worker_versions: 1,
     compaction_num_working: 2,
+    skep_compaction_late_worker_versions: 1,
   });
+  // Another version, but not within the hour.
+  w.advance(3_600_001);
+  await w.compactions.findNextCompact({ workerId: 'w-3', workerVersion: '4.1.0', poolName: '' });
+  expect(await scrape()).toMatchObject({ compaction_num_worker_versions: 2, skep_compaction_late_worker_versions: 1 });
+  await w.compactions.findNextCompact({ workerId: 'w-4', workerVersion: '4.0.1', poolName: '' });
+  expect((await scrape()).skep_compaction_late_worker_versions).toBe(2);
 });

@@ -35,6 +35,10 @@ const workers = gauge(
   'Hosts whose Workers run a compaction, or failed at the newest of a table or partition.',
 );
 const initiatorVersions = gauge('compaction_num_initiator_versions', 'Versions of Initiators among them.');
+const lateWorkerVersions = gauge(
+  'skep_compaction_late_worker_versions',
+  'Versions of Workers that began a compaction within metastore.compactor.worker.detect.multiple.versions.threshold.',
+);
 const workerVersions = gauge('compaction_num_worker_versions', 'Versions of Workers among them.');
 
 interface FigureRow {
@@ -61,7 +65,7 @@ const columns = (p: string, cleanerStart: string): string =>
    ${p}WORKER_ID AS WORKER, ${p}WORKER_VERSION AS WORKER_VERSION`;
 
 /** Figures of the queue and its history, named as Hive's CompactionMetricDataConverter and AcidMetricService name them. */
-export function compactionFigures(db: Database): FigureSource {
+export function compactionFigures(db: Database, lateMs: number): FigureSource {
   return {
     name: 'compactions',
     figures: [
@@ -78,6 +82,7 @@ export function compactionFigures(db: Database): FigureSource {
       workers,
       initiatorVersions,
       workerVersions,
+      lateWorkerVersions,
     ],
     read: async () => {
       const { rows, now } = await db.read(async (tx) => ({
@@ -88,12 +93,12 @@ export function compactionFigures(db: Database): FigureSource {
         ),
         now: await tx.now(),
       }));
-      return figuresOf(rows, now);
+      return figuresOf(rows, now, BigInt(Math.trunc(lateMs)));
     },
   };
 }
 
-function figuresOf(rows: readonly FigureRow[], now: bigint): Reading[] {
+function figuresOf(rows: readonly FigureRow[], now: bigint, lateMs: bigint): Reading[] {
   const newest = new Map<string, FigureRow>();
   for (const row of rows) {
     const resource = [row.DB, row.TBL, row.PART ?? ''].join('\0');
@@ -107,8 +112,9 @@ function figuresOf(rows: readonly FigureRow[], now: bigint): Reading[] {
       const since = row[time];
       return since === null || since === 0n ? age : Math.max(age, Number(now - since) / 1000);
     }, 0);
-  const distinct = (pick: (row: FigureRow) => string | null) =>
-    new Set([...newest.values()].map(pick).filter((value) => value !== null && value !== '')).size;
+  const late = rows.filter((row) => row.STARTED !== null && row.STARTED >= now - lateMs);
+  const distinct = (pick: (row: FigureRow) => string | null, of: readonly FigureRow[] = [...newest.values()]) =>
+    new Set(of.map(pick).filter((value) => value !== null && value !== '')).size;
   return [
     ...STATES.map(([code, figure]) => one(figure, [...newest.values()].filter((row) => row.STATE === code).length)),
     one(oldestEnqueue, oldest(waiting, 'ENQUEUED')),
@@ -134,6 +140,10 @@ function figuresOf(rows: readonly FigureRow[], now: bigint): Reading[] {
     one(
       workerVersions,
       distinct((row) => row.WORKER_VERSION),
+    ),
+    one(
+      lateWorkerVersions,
+      distinct((row) => row.WORKER_VERSION, late),
     ),
   ];
 }
