@@ -41,6 +41,10 @@ function nested(vector: ColumnVector, row: number): string {
     }
     case 'struct':
       return `{${vector.children.map((child, i) => `"${vector.fieldNames[i]}":${nested(child, row)}`).join(',')}}`;
+    case 'union': {
+      const tag = vector.tags[row];
+      return `{${tag}:${nested(vector.children[tag], vector.rowOffsets[row])}}`;
+    }
     case 'string':
     case 'char':
     case 'varchar':
