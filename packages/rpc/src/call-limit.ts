@@ -21,12 +21,15 @@ export class CallLimit {
     private readonly maxWaiting: number,
   ) {}
 
-  /** Resolves when it is the call's turn; `leave` must follow. Rejects with the reason if the call ends before. */
-  async enter(end: Ending): Promise<void> {
+  /**
+   * Undefined: it is the call's turn; else resolves when it is. `leave` must follow. Throws, or rejects, with the reason if the call
+   * ends before.
+   */
+  enter(end: Ending): Promise<void> | undefined {
     end.throwIfAborted();
     if (this.running < this.maxRunning) {
       this.running++;
-      return;
+      return undefined;
     }
     if (this.waiting.size >= this.maxWaiting) {
       throw new NotBegunError(
@@ -35,7 +38,7 @@ export class CallLimit {
       );
     }
     const { signal } = end;
-    await new Promise<void>((resolve, reject) => {
+    return new Promise<void>((resolve, reject) => {
       const giveUp = () => {
         this.waiting.delete(waiter);
         reject(signal.reason);

@@ -71,7 +71,10 @@ export class CallStream {
   private cancelled: number[] = [];
   private lastNumber = 0;
   private isScheduled = false;
-  private isWriting = false;
+  /** grpc-js has a message that it has not taken yet. */
+  private isBlocked = false;
+  /** Nothing was heard since the last message, which may still be on its way. */
+  private isAhead = false;
   private isRetired = false;
   private halfClosedMs: number | undefined;
   private isCancelled = false;
@@ -92,6 +95,7 @@ export class CallStream {
         this.isTaken = true;
       },
       onReceiveMessage: (message: Buffer) => {
+        this.isAhead = false;
         this.call.startRead();
         this.take(message);
       },
@@ -152,18 +156,23 @@ export class CallStream {
     return this.lastNumber;
   }
 
-  /** What is called in one turn goes together. */
+  /**
+   * What is called in one turn goes together. grpc-js has one message written in each turn of the event loop: what is called while
+   * one may be on its way waits for the next.
+   */
   private schedule(): void {
-    if (this.isScheduled || this.isWriting) return;
+    if (this.isScheduled || this.isBlocked) return;
     this.isScheduled = true;
-    process.nextTick(() => {
+    const write = () => {
       this.isScheduled = false;
       this.write();
-    });
+    };
+    if (this.isAhead) setImmediate(write);
+    else process.nextTick(write);
   }
 
   private write(): void {
-    if (this.isWriting || this.over.signal.aborted) return;
+    if (this.isBlocked || this.over.signal.aborted) return;
     const messages: Uint8Array[] = [];
     const sent = takeTogether(this.queue, ({ bytes }) => bytes?.length ?? 0);
     for (const pending of sent) {
@@ -178,13 +187,13 @@ export class CallStream {
       this.endIfDone();
       return;
     }
-    this.isWriting = true;
-    // grpc-js says at once that it has taken a message, and has one written in each turn: what is called meanwhile goes together.
-    const callback = () =>
-      setImmediate(() => {
-        this.isWriting = false;
-        this.write();
-      });
+    this.isBlocked = true;
+    this.isAhead = true;
+    const callback = () => {
+      this.isBlocked = false;
+      if (this.queue.length > 0 || this.cancelled.length > 0) this.schedule();
+      else this.endIfDone();
+    };
     this.call.sendMessageWithContext({ callback }, together(messages));
   }
 
@@ -272,7 +281,7 @@ export class CallStream {
   }
 
   private endIfDone(): void {
-    const isDone = this.pending.size === 0 && this.cancelled.length === 0 && !this.isWriting;
+    const isDone = this.pending.size === 0 && this.cancelled.length === 0 && !this.isBlocked;
     if (!this.isRetired || !isDone || this.halfClosedMs !== undefined) return;
     this.halfClosedMs = this.options.clock.now();
     this.call.halfClose();

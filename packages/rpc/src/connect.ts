@@ -120,26 +120,21 @@ class OutgoingCall {
     this.hasDeadline = this.options.deadlineMs !== undefined || outer !== Number.POSITIVE_INFINITY;
   }
 
-  run(method: MethodDefinition, request: unknown): Promise<unknown> {
-    return this.within(async (deadline, signal) => {
-      const headers = this.headers();
-      const { maxAttempts = 5, ...delays } = this.options.retry ?? {};
-      const most = Math.max(maxAttempts, this.channels.count);
+  async run(method: MethodDefinition, request: unknown): Promise<unknown> {
+    const { signal, release } = this.signals();
+    const { channels, deadline } = this;
+    const headers = this.headers();
+    try {
       for (let attempt = 1; ; attempt++) {
-        const channel = this.channels.current;
+        const channel = channels.current;
         const outcome = await channel.attempt(method, request, headers, deadline, signal);
         if ('response' in outcome) return outcome.response;
         const { failure } = outcome;
-        await this.beforeNext(failure, mayRepeat(method.path, failure), {
-          attempt,
-          most,
-          delays,
-          channel,
-          deadline,
-          signal,
-        });
+        await this.beforeNext(failure, mayRepeat(method.path, failure), { attempt, channel, deadline, signal });
       }
-    });
+    } finally {
+      release();
+    }
   }
 
   /**
@@ -148,8 +143,6 @@ class OutgoingCall {
    */
   async *stream(method: AnyMethodDefinition, request: unknown): AsyncGenerator<unknown> {
     const headers = this.headers();
-    const { maxAttempts = 5, ...delays } = this.options.retry ?? {};
-    const most = Math.max(maxAttempts, this.channels.count);
     const connectBy = this.deadline;
     const deadline = this.hasDeadline ? this.deadline : Number.POSITIVE_INFINITY;
     const { signal, release } = this.signals();
@@ -158,8 +151,7 @@ class OutgoingCall {
         const channel = this.channels.current;
         const failure = yield* channel.stream(method, request, headers, { deadline, connectBy }, signal);
         if (failure === undefined) return;
-        const limits = { attempt, most, delays, channel, deadline: connectBy, signal };
-        await this.beforeNext(failure, failure.notBegun, limits);
+        await this.beforeNext(failure, failure.notBegun, { attempt, channel, deadline: connectBy, signal });
       }
     } finally {
       release();
@@ -168,7 +160,9 @@ class OutgoingCall {
 
   /** Waits before the next attempt, or throws what the last one failed with. */
   private async beforeNext(failure: Failure, mayTryAgain: boolean, at: Attempt): Promise<void> {
-    const { attempt, most, delays, channel, deadline, signal } = at;
+    const { attempt, channel, deadline, signal } = at;
+    const { maxAttempts = 5, ...delays } = this.options.retry ?? {};
+    const most = Math.max(maxAttempts, this.channels.count);
     if (failure.notBegun || failure.isLost) this.channels.leave(channel);
     const delayMs = retryDelayMs(attempt, delays, this.clock.random());
     if (!mayTryAgain || attempt >= most || this.clock.now() + delayMs >= deadline) throw failure.error;
@@ -185,7 +179,8 @@ class OutgoingCall {
     }
   }
 
-  private signals(): { readonly signal: AbortSignal | undefined; release(): void } {
+  private signals(): Signals {
+    if (this.options.signal === undefined && this.outer === undefined) return NO_SIGNALS;
     const signals = [this.options.signal, this.outer?.signal].filter((signal) => signal !== undefined);
     for (const signal of signals) signal.throwIfAborted();
     if (signals.length < 2) return { signal: signals[0], release: () => undefined };
@@ -202,17 +197,27 @@ class OutgoingCall {
 
   private headers(): CallHeaders {
     return {
-      requestId: this.outer?.requestId ?? randomUUID(),
+      requestId: this.outer?.requestId ?? nextRequestId(),
       user: this.options.user,
       depth: this.outer === undefined ? undefined : this.outer.depth + 1,
     };
   }
 }
 
+interface Signals {
+  readonly signal: AbortSignal | undefined;
+  release(): void;
+}
+
+const NO_SIGNALS: Signals = { signal: undefined, release: () => undefined };
+
+/** By chance for the process, and counted in it: as unlikely to come twice as if each were by chance. */
+const PROCESS_ID = randomUUID().slice(0, 24);
+let requests = 0;
+const nextRequestId = (): string => `${PROCESS_ID}${(++requests).toString(16).padStart(12, '0')}`;
+
 interface Attempt {
   readonly attempt: number;
-  readonly most: number;
-  readonly delays: RetryOptions;
   readonly channel: Channel;
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;

@@ -169,10 +169,12 @@ export class CallServer {
     try {
       if (this.isDraining) throw new NotBegunError('SHUTTING_DOWN', `${method}: the server is about to end`);
       const depth = depthOf(arrival);
-      const who = isAnonymous ? NOBODY : await this.identity.identify(arrival);
+      const found = isAnonymous ? NOBODY : this.identity.identify(arrival);
+      const who = found instanceof Promise ? await found : found;
       here.user = who.user;
       const limit = how.limitOf(depth);
-      await limit.enter(here.end);
+      const turn = limit.enter(here.end);
+      if (turn !== undefined) await turn;
       here.queuedMs = this.clock.now() - here.startedMs;
       here.isBegun = true;
       try {

@@ -388,7 +388,14 @@ export interface UpdateCompactorStateRequest {
     | string
     | undefined;
   /** With worker_id: start_ms of the request as it was given out, in milliseconds since the epoch. */
-  workerStartMs?: bigint | undefined;
+  workerStartMs?:
+    | bigint
+    | undefined;
+  /**
+   * The user in whose name the files are changed, as Compaction.run_as is from now on: Hive's Cleaner needs it. Absent or empty: as
+   * it is.
+   */
+  runAs?: string | undefined;
 }
 
 /** Answer of UpdateCompactorState. */
@@ -2723,7 +2730,7 @@ export const WaitForCompactResponse: MessageFns<WaitForCompactResponse> = {
 };
 
 function createBaseUpdateCompactorStateRequest(): UpdateCompactorStateRequest {
-  return { id: 0n, txnId: 0n, highestWriteId: 0n, workerId: undefined, workerStartMs: undefined };
+  return { id: 0n, txnId: 0n, highestWriteId: 0n, workerId: undefined, workerStartMs: undefined, runAs: undefined };
 }
 
 export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest> = {
@@ -2754,6 +2761,9 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
         throw new globalThis.Error("value provided for field message.workerStartMs of type int64 too large");
       }
       writer.uint32(40).int64(message.workerStartMs);
+    }
+    if (message.runAs !== undefined) {
+      writer.uint32(50).string(message.runAs);
     }
     return writer;
   },
@@ -2811,6 +2821,14 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
             message.workerStartMs = reader.int64() as bigint;
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.runAs = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2842,6 +2860,11 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
         : isSet(object.worker_start_ms)
         ? BigInt(object.worker_start_ms)
         : undefined,
+      runAs: isSet(object.runAs)
+        ? globalThis.String(object.runAs)
+        : isSet(object.run_as)
+        ? globalThis.String(object.run_as)
+        : undefined,
     };
   },
 
@@ -2862,6 +2885,9 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
     if (message.workerStartMs !== undefined) {
       obj.workerStartMs = message.workerStartMs.toString();
     }
+    if (message.runAs !== undefined) {
+      obj.runAs = message.runAs;
+    }
     return obj;
   },
 
@@ -2879,6 +2905,7 @@ export const UpdateCompactorStateRequest: MessageFns<UpdateCompactorStateRequest
     message.workerStartMs = (object.workerStartMs !== undefined && object.workerStartMs !== null)
       ? BigInt(object.workerStartMs)
       : undefined;
+    message.runAs = object.runAs ?? undefined;
     return message;
   },
 };
