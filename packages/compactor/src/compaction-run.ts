@@ -72,7 +72,8 @@ export class CompactionRun {
     const { highWatermark } = ValidWriteIdList.forCompactor(ValidWriteIdList.parse(list));
     const { id, workerId, startMs } = job;
     const mine = { workerId, workerStartMs: startMs };
-    await compactions.updateCompactorState({ id, txnId, highestWriteId: highWatermark, ...mine });
+    const { runAs } = this.as;
+    await compactions.updateCompactorState({ id, txnId, highestWriteId: highWatermark, ...mine, runAs });
     await this.record(highWatermark);
     const request = folderRequest(services.conf, { job, resource, validTxns, writeIds: list, ...this.as });
     this.folder = request;

@@ -104,4 +104,25 @@ const transactionTables: Migration = {
   },
 };
 
-export const txnMigrations: readonly Migration[] = [transactionTables, forgottenTxns];
+/**
+ * The mutexes of Hive's services (TxnStore.MUTEX_KEY). Hive adds each when it first wants it: its Initiator holds one, under
+ * REPEATABLE READ with the gap beside it, while it adds the next, and waits for itself until the database gives up.
+ */
+const hiveMutexes: Migration = {
+  id: 'txn-manager/003-hive-mutexes',
+  async up(tx) {
+    for (const key of [
+      'Cleaner',
+      'CompactionScheduler',
+      'HouseKeeper',
+      'Initiator',
+      'MaterializationRebuild',
+      'TxnCleaner',
+    ]) {
+      const known = await tx.all('SELECT MT_KEY2 FROM AUX_TABLE WHERE MT_KEY1 = ?', [key]);
+      if (known.length === 0) await tx.run('INSERT INTO AUX_TABLE (MT_KEY1, MT_KEY2) VALUES (?, 0)', [key]);
+    }
+  },
+};
+
+export const txnMigrations: readonly Migration[] = [transactionTables, forgottenTxns, hiveMutexes];

@@ -210,8 +210,13 @@ export class CompactionQueue implements CompactionService {
   }
 
   async updateCompactorState(request: UpdateCompactorStateRequest): Promise<Record<string, never>> {
-    const params = [request.txnId, request.highestWriteId];
-    await this.update(request, 'CQ_TXN_ID = ?, CQ_HIGHEST_WRITE_ID = ?', params, 'w');
+    const params = [request.txnId, request.highestWriteId, request.runAs || null];
+    await this.update(
+      request,
+      'CQ_TXN_ID = ?, CQ_HIGHEST_WRITE_ID = ?, CQ_RUN_AS = COALESCE(?, CQ_RUN_AS)',
+      params,
+      'w',
+    );
     return {};
   }
 
