@@ -6,7 +6,6 @@ import { DatabaseError } from './errors.js';
 /** Requests of one kind in a batch. */
 export interface Part {
   readonly rank: number;
-  readonly size: number;
   begin(tx: Tx): Promise<Step<unknown>>;
   isDurable(): Promise<boolean>;
   settle(outcomes: readonly Settled<unknown>[]): void;
@@ -15,7 +14,7 @@ export interface Part {
   split(): Part[];
 }
 
-/** Carries out the parts in one database transaction; where that fails, each kind, then each request in one of its own. Never rejects. */
+/** Carries out the parts in one database transaction; where that fails, each request in one of its own. Never rejects. */
 export async function carryOutParts(db: Database, parts: readonly Part[]): Promise<void> {
   let finishes: readonly Finish[];
   try {
@@ -29,10 +28,9 @@ export async function carryOutParts(db: Database, parts: readonly Part[]): Promi
       { durable },
     );
   } catch (error) {
-    const smaller = parts.length > 1 ? parts : parts[0].split();
-    if (smaller.length > 1 && mayBeOfOne(error)) {
-      await Promise.all(smaller.map((part) => carryOutParts(db, [part])));
-    } else for (const part of parts) part.reject(error);
+    const alone = parts.flatMap((part) => part.split());
+    if (alone.length > 1 && mayBeOfOne(error)) await Promise.all(alone.map((part) => carryOutParts(db, [part])));
+    else for (const part of parts) part.reject(error);
     return;
   }
   for (const [i, part] of parts.entries()) {

@@ -37,8 +37,7 @@ interface Member<Q, A> {
  * to come: a request begins at once when nothing else runs, and those that come while batches do make the next ones.
  *
  * `begin` makes the step of the requests, which answers for each, in their order; it may be run again, and runs in no caller's
- * context: `currentCall` is nobody's. Where the whole fails nothing has been done, and each kind is carried out by itself, then each
- * request, so that one that cannot be done does not fail its neighbours; unless the failure cannot be a request's fault, or
+ * context: `currentCall` is nobody's. Where the whole fails nothing has been done, and each is carried out by itself, so that one that cannot be done does not fail its neighbours; unless the failure cannot be a request's fault, or
  * what was done is not known.
  */
 export class Batcher<Q, A> {
@@ -100,7 +99,6 @@ export class Batcher<Q, A> {
     const requests = members.map(({ request }) => request);
     return {
       rank: this.options.rank ?? 0,
-      size: members.length,
       begin: async (tx) => this.begin(tx, requests),
       isDurable: async () => (await this.options.isDurable?.(requests)) ?? true,
       settle: (outcomes) => settleAll(members, outcomes as readonly Settled<A>[]),
