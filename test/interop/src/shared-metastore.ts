@@ -11,6 +11,7 @@ import { localFileSystem, toFileUri } from '@skep/storage';
 import { createLogger } from '@skep/telemetry/log';
 import { allRows, ORACLE_SETTINGS } from '../../golden/src/home-port.js';
 import { HiveOnDatabase } from './hive-on-database.js';
+import { playServices, SERVICE_TURNS } from './service-turns.js';
 import { rowsOf, TurnChecks } from './turn-checks.js';
 
 /** Hive 4.0.1 on a MariaDB database that skep made, both working on the same tables by turns. */
@@ -26,9 +27,11 @@ export async function sharedMetastore(oracle: string): Promise<boolean> {
         'turn1',
         'turn2',
         'turn3',
+        ...SERVICE_TURNS,
       ]);
       try {
         await turns.play(hive);
+        await turns.playServices(hive, join(work, 'warehouse'));
         await hive.ended;
       } catch (error) {
         turns.failed(error);
@@ -89,6 +92,12 @@ class Turns {
 
   print(): boolean {
     return this.checks.print('Hive 4.0.1 and skep by turns on one MariaDB metastore');
+  }
+
+  /** Compactions, time-outs and locks. */
+  async playServices(hive: HiveOnDatabase, warehouse: string): Promise<void> {
+    const { opened, checks } = this;
+    await playServices(hive, { opened, checks, warehouse, rows: (statement) => this.rows(statement) });
   }
 
   /** What Hive finds. */
