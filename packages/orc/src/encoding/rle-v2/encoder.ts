@@ -51,6 +51,14 @@ export class RleV2Encoder {
         }
         this.extendVariableRun(p >>> 1);
         if (i === end) return;
+      } else if (this.fixedRun >= MIN_REPEAT) {
+        // As well: a value that is repeated.
+        const [lo, hi] = pairs;
+        const first = i;
+        const stop = hi === lo >> 31 ? Math.min(end, i + MAX_RUN - 1 - this.fixedRun) : i;
+        while (i < stop && values[i] === lo) i++;
+        this.extendFixedRun(i - first);
+        if (i === end) return;
       }
       const value = values[i++];
       this.add(value, value >> 31);
@@ -76,6 +84,14 @@ export class RleV2Encoder {
           i += 2;
         }
         this.extendVariableRun(p >>> 1);
+        if (i === end) return;
+      } else if (this.fixedRun >= MIN_REPEAT) {
+        // As well: a value that is repeated.
+        const [lo, hi] = pairs;
+        const first = i;
+        const stop = Math.min(end, i + 2 * (MAX_RUN - 1 - this.fixedRun));
+        while (i < stop && halves[i] === lo && halves[i + 1] === hi) i += 2;
+        this.extendFixedRun((i - first) >>> 1);
         if (i === end) return;
       }
       this.add(halves[i], halves[i + 1]);
@@ -103,6 +119,16 @@ export class RleV2Encoder {
     this.variableRun = count;
     this.count = count;
     if (count === MAX_RUN) this.writeVariable();
+  }
+
+  /** So many more of the repeated value, which is not the last that the run may have. */
+  private extendFixedRun(more: number): void {
+    if (more === 0) return;
+    const { pairs } = this;
+    this.fixedRun += more;
+    this.count = this.fixedRun;
+    pairs[2 * this.count - 2] = pairs[0];
+    pairs[2 * this.count - 1] = pairs[1];
   }
 
   flush(): void {

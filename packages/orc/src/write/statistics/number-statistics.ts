@@ -3,6 +3,8 @@ import { Statistics } from './statistics.js';
 
 const LONG_MAX = (1n << 63n) - 1n;
 const LONG_MIN = -(1n << 63n);
+/** High halves from -EXACT_HIGH to below EXACT_HIGH are of numbers that a double holds. */
+const EXACT_HIGH = 1 << 21;
 
 /** Sum of 64-bit values by halves, which stay exact in doubles for 2^20 values and more. */
 export function sumOfLongs(halves: Int32Array, from: number, count: number, stride = 2): bigint {
@@ -38,10 +40,28 @@ export class IntegerStatistics extends Statistics {
   addLongs(values: BigInt64Array, from: number, count: number): void {
     if (count === 0) return;
     const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+    // Elements of a BigInt64Array that are compared cost an allocation each; most values are exact in a double.
+    let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let [lowSum, highSum] = [0, 0];
+    let excess = 0;
+    for (let p = 2 * from, end = p + 2 * count; p < end; p += 2) {
+      const low = halves[p] >>> 0;
+      const high = halves[p + 1];
+      const value = high * 0x100000000 + low;
+      if (value < min) min = value;
+      if (value > max) max = value;
+      lowSum += low;
+      highSum += high;
+      excess |= (high + EXACT_HIGH) & -(2 * EXACT_HIGH);
+    }
+    if (excess !== 0) this.addLargeLongs(values, halves, from, count);
+    else this.add(BigInt(min), BigInt(max), BigInt(highSum) * 0x100000000n + BigInt(lowSum));
+  }
+
+  private addLargeLongs(values: BigInt64Array, halves: Int32Array, from: number, count: number): void {
     let [min, max] = [from, from];
     let [minHigh, minLow] = [halves[2 * from + 1], halves[2 * from] >>> 0];
     let [maxHigh, maxLow] = [minHigh, minLow];
-    // Elements of a BigInt64Array that are compared cost an allocation each.
     for (let i = from + 1, p = 2 * i; i < from + count; i++, p += 2) {
       const low = halves[p] >>> 0;
       const high = halves[p + 1];
