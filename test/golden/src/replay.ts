@@ -331,7 +331,9 @@ class Replay {
     const texts: string[] = [];
     for (const table of tables) {
       const answer = await this.execute(`select * from \`${table}\``);
-      texts.push(`${table}: ${(answer.rows ?? [answer.error?.message ?? '']).slice().sort().join(' | ')}`);
+      // Under somebody's lock it cannot be read; the text of that holds times.
+      const rows = answer.rows ?? [`[Error ${answer.error?.hiveCode}]`];
+      texts.push(`${table}: ${rows.slice().sort().join(' | ')}`);
     }
     return texts.join('\n');
   }
