@@ -61,6 +61,7 @@ describe.each([
       highestWriteId: 1n,
       purge: false,
       droppedId: 0n,
+      spare: false,
       ...rest,
     });
   const settle = async (txnId: bigint) => {

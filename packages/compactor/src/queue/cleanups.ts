@@ -18,9 +18,15 @@ import { type CompactionRow, compactionOf, queueColumns, sharedValues } from './
 const UNSETTLED = LONG_MAX;
 
 const DROPPED_ID = 'skep.dropped.id';
+const SPARE = 'skep.spare';
 
 /** CQ_TBLPROPERTIES has a property `location` (StringableMap): a cleanup. */
 export const IS_CLEANUP = "CQ_TBLPROPERTIES LIKE '%8:location%'";
+
+/** Not one that is there in case only, which nobody has asked for. */
+export const IS_NO_SPARE = `(CQ_TBLPROPERTIES IS NULL OR CQ_TBLPROPERTIES NOT LIKE '%${SPARE.length}:${SPARE}%')`;
+
+export const isSpare = ({ properties }: Compaction): boolean => properties[SPARE] !== undefined;
 
 /** The folder that a cleanup removes; undefined: it is a compaction. */
 export const locationOf = ({ properties }: Compaction): string | undefined => properties.location;
@@ -53,8 +59,11 @@ export async function findCleanup(tx: Tx, request: SubmitForCleanupRequest): Pro
 }
 
 export function cleanupRow(request: SubmitForCleanupRequest, id: bigint, nowMs: bigint) {
-  const { location, purge, droppedId, database, table, ...shared } = request;
-  const dropped = droppedId === 0n ? {} : { [DROPPED_ID]: String(droppedId) };
+  const { location, purge, droppedId, spare, database, table, ...shared } = request;
+  const dropped = {
+    ...(droppedId === 0n ? {} : { [DROPPED_ID]: String(droppedId) }),
+    ...(spare ? { [SPARE]: 'true' } : {}),
+  };
   const compaction = Compaction.fromPartial({
     ...shared,
     id,

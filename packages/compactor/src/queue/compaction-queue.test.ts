@@ -35,11 +35,26 @@ describe.each(CASES)('the compaction queue $how on $on', ({ urlOf, how }) => {
 
   describe('a cleanup', () => {
     const at = { database: 'default', table: 't' };
-    const rest = { runAs: 'u', highestWriteId: 4n, purge: true, droppedId: 7n };
+    const rest = { runAs: 'u', highestWriteId: 4n, purge: true, droppedId: 7n, spare: false };
     const submit = (txnId: bigint, location = 'file:/w/t.v0000001', partition?: string) =>
       w.compactions.submitForCleanup({ ...at, ...rest, location, txnId, partition });
     const readyBelow = async (minOpenTxnId: bigint) =>
       await w.compactions.findReadyToClean({ minOpenTxnId, retentionMs: 0n });
+
+    it('that is there in case only is cleaned as others are, and seen by who asks for it', async () => {
+      const location = 'file:/w/p/k=2';
+      const { id } = await w.compactions.submitForCleanup({
+        ...{ ...at, ...rest, location, txnId: 5n, partition: 'k=2' },
+        spare: true,
+      });
+      expect(await w.show()).toEqual([]);
+      expect((await w.compactions.showCompactions({ id, limit: 1n })).compactions).toHaveLength(1);
+      await w.compactions.settleCleanups({ txnId: 5n, nextTxnId: 8n, commitTimeMs: 3n });
+      const { compactions } = await readyBelow(9n);
+      expect(compactions.map((job) => [job.id, job.properties.location])).toEqual([[id, location]]);
+      await ended(id, REFUSED, 'it is in use');
+      expect((await w.compactions.showCompactions({ id, limit: 1n })).compactions).toEqual([]);
+    });
 
     it('is ready when its transaction has ended, and all that began before', async () => {
       const { id } = await submit(5n);

@@ -40,6 +40,7 @@ import {
   cleanupRow,
   findCleanup,
   IS_CLEANUP,
+  isSpare,
   locationOf,
   settleCleanups,
   unsettledCleanups,
@@ -378,7 +379,7 @@ export class CompactionQueue implements CompactionService {
     errorMessage: string,
   ): Promise<void> {
     await tx.run('DELETE FROM COMPACTION_QUEUE WHERE CQ_ID = ?', [compaction.id]);
-    await this.addToHistory(tx, compaction, state, errorMessage);
+    if (!isSpare(compaction)) await this.addToHistory(tx, compaction, state, errorMessage);
   }
 
   private async addToHistory(

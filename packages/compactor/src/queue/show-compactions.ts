@@ -1,5 +1,6 @@
 import type { SqlValue, Tx } from '@skep/metadb';
 import type { Compaction, ShowCompactionsRequest } from '@skep/rpc';
+import { IS_NO_SPARE } from './cleanups.js';
 import { poolOf, stateCode, typeCode } from './codes.js';
 import { type CompactionRow, compactionOf, historyColumns, queueColumns } from './compaction-row.js';
 
@@ -39,8 +40,6 @@ function filters(request: ShowCompactionsRequest): { sql: string; params: SqlVal
     ['CQ_STATE = ?', request.state === undefined ? undefined : stateCode(request.state)],
   ];
   const used = terms.filter(([, value]) => value !== undefined);
-  return {
-    sql: used.length === 0 ? '' : `WHERE ${used.map(([term]) => term).join(' AND ')}`,
-    params: used.map(([, value]) => value),
-  };
+  const all = [...used.map(([term]) => term), ...(request.id === undefined ? [IS_NO_SPARE] : [])];
+  return { sql: `WHERE ${all.join(' AND ')}`, params: used.map(([, value]) => value) };
 }

@@ -187,7 +187,7 @@ export async function renamePartition(
           if (isCopied || isMoved) await refuseTaken(fs, location);
           if (isCopied) {
             // The copy, too, is the Cleaner's unless the partition has it in the end.
-            const copy = { location, partition: newName, droppedId: before.id };
+            const copy = { location, partition: newName, droppedId: before.id, spare: true };
             const left = [copy, folderOfPartition(table, before)];
             await leaveToCleaner(context, transaction, table, left, { writeId });
             await copyPartitionFolder(context, transaction, table, oldLocation, location);

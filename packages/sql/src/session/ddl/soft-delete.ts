@@ -49,6 +49,8 @@ interface LeftFolder {
   readonly partition?: string;
   /** The catalog's number of what was there. */
   readonly droppedId: bigint;
+  /** It is left behind only if something goes wrong. */
+  readonly spare?: boolean;
 }
 
 /** A table's folder, and those of its partitions that are elsewhere. */
@@ -83,7 +85,7 @@ export async function leaveToCleaner(
   const highestWriteId = options.writeId ?? (await highestWriteIdOf(services.txns, `${database}.${name}`));
   const purge = options.purge === true || table.parameters['auto.purge']?.toLowerCase() === 'true';
   const shared = { database, table: name, runAs: identity.user, highestWriteId, txnId, purge };
-  for (const folder of folders) await compactions.submitForCleanup({ ...shared, ...folder });
+  for (const folder of folders) await compactions.submitForCleanup({ spare: false, ...shared, ...folder });
   transaction.settlesCleanups();
 }
 

@@ -520,6 +520,11 @@ export interface SubmitForCleanupRequest {
    * not come about. 0: not known, and one at that place counts as another.
    */
   droppedId: bigint;
+  /**
+   * In case only: nothing is dropped if all goes well (a copy that a renamed partition is to have). Hive has no such requests: only
+   * who asks for it by its id is shown this one, and it leaves no history.
+   */
+  spare: boolean;
 }
 
 /** Answer of SubmitForCleanup. */
@@ -3832,6 +3837,7 @@ function createBaseSubmitForCleanupRequest(): SubmitForCleanupRequest {
     txnId: 0n,
     purge: false,
     droppedId: 0n,
+    spare: false,
   };
 }
 
@@ -3872,6 +3878,9 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
         throw new globalThis.Error("value provided for field message.droppedId of type int64 too large");
       }
       writer.uint32(72).int64(message.droppedId);
+    }
+    if (message.spare !== false) {
+      writer.uint32(80).bool(message.spare);
     }
     return writer;
   },
@@ -3961,6 +3970,14 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
             message.droppedId = reader.int64() as bigint;
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.spare = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3996,6 +4013,7 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
         : isSet(object.dropped_id)
         ? BigInt(object.dropped_id)
         : 0n,
+      spare: isSet(object.spare) ? globalThis.Boolean(object.spare) : false,
     };
   },
 
@@ -4028,6 +4046,9 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
     if (message.droppedId !== 0n) {
       obj.droppedId = message.droppedId.toString();
     }
+    if (message.spare !== false) {
+      obj.spare = message.spare;
+    }
     return obj;
   },
 
@@ -4047,6 +4068,7 @@ export const SubmitForCleanupRequest: MessageFns<SubmitForCleanupRequest> = {
     message.txnId = (object.txnId !== undefined && object.txnId !== null) ? BigInt(object.txnId) : 0n;
     message.purge = object.purge ?? false;
     message.droppedId = (object.droppedId !== undefined && object.droppedId !== null) ? BigInt(object.droppedId) : 0n;
+    message.spare = object.spare ?? false;
     return message;
   },
 };
