@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hasMariadb, TestDatabase } from '../../packages/metadb/test/mariadb.js';
 import { describe as told } from './src/main.js';
-import { SABOTAGES } from './src/sabotage.js';
 import { simulate } from './src/simulate.js';
 
 /** In CI; nightly: npm run sim -- --seeds 1000 --from N. */
 const SEEDS = 50;
 /** On MariaDB, where each takes seconds; nightly 50. */
 const MARIADB_SEEDS = 2;
-/** A broken rule must be seen within so many seeds. */
-const FEW = 80;
 
 describe('simulation', { timeout: 600_000 }, () => {
   it(`${SEEDS} seeds show nothing that must not be`, async () => {
@@ -41,12 +38,5 @@ describe('simulation', { timeout: 600_000 }, () => {
     // In the second one a client hears of somebody's query id.
     for (const seed of [3, 8]) expect(await simulate(seed)).toEqual(await simulate(seed));
     expect((await simulate(4)).digest).not.toBe((await simulate(3)).digest);
-  });
-
-  it.each(Object.entries(SABOTAGES))('is noticed: %s', async (_, sabotage) => {
-    for (let seed = 1; seed <= FEW; seed++) {
-      if ((await simulate(seed, { sabotage })).violations.length > 0) return;
-    }
-    expect.fail(`no violation in ${FEW} seeds`);
   });
 });

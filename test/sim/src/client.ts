@@ -24,6 +24,10 @@ export interface ClientWorld {
   newRow(): number;
   /** The settings of this run's sessions. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Whether clients are killed. */
+  readonly areKilled: boolean;
+  /** The table that most statements of this run are about; absent: none. */
+  readonly hot: string | undefined;
 }
 
 /** Kinds of statements by how often they come. */
@@ -73,7 +77,7 @@ export class SimClient {
       currentDatabase: 'default',
       autocommit: true,
     };
-    this.data = new DataStatements(process, this.context, history, newRow);
+    this.data = new DataStatements(process, this.context, history, newRow, world.hot);
     this.other = new OtherStatements(process, this.context, this.own, this.data, history, newRow);
   }
 
@@ -89,12 +93,20 @@ export class SimClient {
       else if (chance < 0.29) await this.other.truncate();
       else if (chance < 0.31) await this.other.abortTransaction();
       else if (chance < 0.32) await this.other.abortCompaction();
-      else if (chance < 0.36) await this.other.rename();
-      else if (chance < 0.4) await this.other.createOrDrop();
+      else if (chance < (this.world.hot === 'r' ? 0.44 : 0.36)) await this.mayBeKilledIn(() => this.other.rename());
+      else if (chance < (this.world.hot === 'd' ? 0.5 : 0.4)) await this.mayBeKilledIn(() => this.other.createOrDrop());
       else await this.statement();
     } catch (error) {
       await this.judge(error);
     }
+  }
+
+  /** What changes names, folders and records one after the other is to be met in the middle more often than by chance. */
+  private async mayBeKilledIn(run: () => Promise<void>): Promise<void> {
+    const { process, world } = this;
+    const { random } = process.sim;
+    if (world.areKilled && random.chance(0.3)) process.fuse = Math.min(process.fuse, 1 + random.below(60));
+    await run();
   }
 
   private async statement(): Promise<void> {

@@ -37,6 +37,7 @@ export class DataStatements {
     private readonly history: History,
     /** A number that no row has yet. */
     private readonly newRow: () => number,
+    private readonly hot: string | undefined,
   ) {
     this.known = new KnownTables(process, context);
   }
@@ -48,8 +49,10 @@ export class DataStatements {
   /** A table, or a partition. Those of `r` and `d` are what they are when a statement is planned. */
   async place(): Promise<Place> {
     const { random } = this.process.sim;
-    const table = random.pick(['t', 't', 't', 'u', 'u', 'u', 'm', 'r', 'r', 'd']);
+    const isHot = this.hot !== undefined && random.chance(0.7);
+    const table = isHot ? this.hot : random.pick(['t', 't', 't', 'u', 'u', 'u', 'm', 'r', 'r', 'd']);
     if (table !== 't') return { table };
+    if (isHot) return { table, partition: 'p=a' };
     return {
       table,
       partition: random.chance(0.8) ? random.pick(['p=a', 'p=b']) : random.pick(await this.partitions()),

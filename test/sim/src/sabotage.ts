@@ -1,12 +1,21 @@
 import { LONG_MAX, ValidTxnList } from '@skep/core';
-import { DataOperation } from '@skep/rpc';
+import { DataOperation, LockState, TxnAbortedError } from '@skep/rpc';
 import type { FileSystem } from '@skep/storage';
+import type { Faults } from './faults.js';
 import type { SimServices } from './metastore-process.js';
 
 /** Breaks services, or the files as processes see them, on purpose: the checks must notice (sim.test.ts). */
 export interface Sabotage {
   readonly services?: (services: SimServices) => SimServices;
   readonly files?: (files: FileSystem) => FileSystem;
+  /** Where it makes a difference. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Of the clients' statements most go there; absent: in some runs, anywhere. */
+  readonly hot?: string;
+  /** What has to happen for it. */
+  readonly faults?: Partial<Faults>;
+  /** How long the loops of compactors rest. */
+  readonly restMs?: number;
 }
 
 type Changes = { readonly [S in keyof SimServices]?: Partial<SimServices[S]> };
@@ -131,6 +140,8 @@ const BROKEN_SERVICES: Readonly<Record<string, (services: SimServices) => SimSer
             const ids = { txnIds: [request.txnId ?? 0n], database, table, reallocate: false };
             if (request.txnId !== undefined) await services.txns.allocateTableWriteIds(ids);
           }
+          // Long before.
+          for (let i = 0; i < 5 && written.length > 0; i++) await services.txns.showTxns({});
           return await services.locks.lock(request);
         },
       },
@@ -145,8 +156,63 @@ const BROKEN_SERVICES: Readonly<Record<string, (services: SimServices) => SimSer
           }),
       },
     }),
+  'a commit of an aborted transaction is answered as if it were one': (services) =>
+    changed(services, {
+      txns: {
+        commitTxn: async (request) => {
+          try {
+            return await services.txns.commitTxn(request);
+          } catch (error) {
+            if (error instanceof TxnAbortedError) return { commitId: request.txnId, commitTimeMs: 0n };
+            throw error;
+          }
+        },
+      },
+    }),
+  'whoever waits for locks has them at the second look': (services) =>
+    changed(services, {
+      locks: {
+        checkLock: async (request) => {
+          const answer = await services.locks.checkLock(request);
+          return { ...answer, state: LockState.LOCK_STATE_ACQUIRED };
+        },
+      },
+    }),
   'nobody hears which partitions were written': (services) =>
     changed(services, { txns: { addDynamicPartitions: async () => ({}) } }),
+};
+
+/** The parameter of a definition whose folder is on its way (folder-moves.ts). */
+const MOVING = 'skep.moving';
+
+const BROKEN_RENAMES: Readonly<Record<string, (services: SimServices) => SimServices>> = {
+  'a rename leaves write ids, conflicts and aborts under the old name': (services) =>
+    changed(services, {
+      catalog: {
+        alterTable: async (request) => {
+          const answer = await services.catalog.alterTable(request);
+          const { database, name, table } = request;
+          if (table === undefined || table.name === name) return answer;
+          const resource = (of: string) => ({ database, table: of });
+          await services.txns.renameResource({ from: resource(table.name), to: resource(name) });
+          return answer;
+        },
+      },
+    }),
+  'a rename that was killed is not finished': (services) =>
+    changed(services, {
+      catalog: {
+        alterTable: async (request) => {
+          const { [MOVING]: _, ...parameters } = request.table?.parameters ?? {};
+          const table = request.table && { ...request.table, parameters };
+          return await services.catalog.alterTable({ ...request, table });
+        },
+      },
+    }),
+  'a transaction that was aborted goes on to rename': (services) =>
+    changed(services, {
+      catalog: { alterTable: (request) => services.catalog.alterTable({ ...request, txnId: undefined }) },
+    }),
 };
 
 const BROKEN_FILES: Readonly<Record<string, (files: FileSystem) => FileSystem>> = {
@@ -163,8 +229,26 @@ const BROKEN_FILES: Readonly<Record<string, (files: FileSystem) => FileSystem>> 
   }),
 };
 
+/** Where and when rare ones make a difference. */
+const RARE: Readonly<Record<string, Omit<Sabotage, 'services' | 'files'>>> = {
+  'a reader says that it needs nothing of its tables': {
+    settings: { 'hive.txn.use.minhistorywriteid': 'true' },
+    hot: 'u',
+    restMs: 500,
+  },
+  'write ids are given before the locks': { hot: 'u', faults: { latencyMs: 100 } },
+};
+
+const RENAMES = {
+  hot: 'r',
+  faults: { killEveryMs: 2000 },
+  // Without locks of readers it keeps its folder.
+  settings: { 'hive.acid.lockless.reads.enabled': 'false' },
+};
+
 /** A broken rule each. */
 export const SABOTAGES: Readonly<Record<string, Sabotage>> = Object.fromEntries([
-  ...Object.entries(BROKEN_SERVICES).map(([name, services]) => [name, { services }] as const),
+  ...Object.entries(BROKEN_SERVICES).map(([name, services]) => [name, { services, ...RARE[name] }] as const),
+  ...Object.entries(BROKEN_RENAMES).map(([name, services]) => [name, { services, ...RENAMES }] as const),
   ...Object.entries(BROKEN_FILES).map(([name, files]) => [name, { files }] as const),
 ]);

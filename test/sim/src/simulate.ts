@@ -50,6 +50,8 @@ export interface SimReport {
 }
 
 const HOST = 'simhost';
+/** Where most statements of some runs go. */
+const HOT_TABLES = ['u', 'u', 't', 'r', 'd', 'm'];
 const PAUSES_MS = [500, 20_000, 400_000, 400_000];
 const EXPECTED_IN_LOOPS = new Set([
   'UNREACHABLE',
@@ -121,14 +123,18 @@ class SimWorld implements Cluster, DataServices {
     private readonly sabotage: Sabotage | undefined,
   ) {
     const { random } = sim;
-    this.faults = chooseFaults(random);
-    const settings = chooseSettings(random);
+    this.faults = { ...chooseFaults(random), ...sabotage?.faults };
+    const settings = { ...chooseSettings(random), ...sabotage?.settings };
+    // Many at one place wait for each other.
+    const hot = random.chance(0.4) ? random.pick(HOT_TABLES) : undefined;
     this.usesMinHistory = settings['hive.txn.use.minhistorywriteid'] === 'true';
     this.clientWorld = {
       history,
       host: random.chance(0.7) ? HOST : 'elsewhere',
       newRow: () => this.nextRow++,
       settings,
+      hot: sabotage?.hot ?? hot,
+      areKilled: Number.isFinite(this.faults.killEveryMs),
     };
     this.conf = {
       ...DEFAULT_COMPACTOR_CONF,
@@ -140,7 +146,8 @@ class SimWorld implements Cluster, DataServices {
       failedCompactsThreshold: 5,
       useMinHistoryWriteId: this.usesMinHistory,
     };
-    this.restMs = random.pick([200, 2000, 20_000]);
+    const restMs = random.pick([200, 2000, 20_000]);
+    this.restMs = sabotage?.restMs ?? restMs;
     this.ownTime = random.chance(0.5) && db.dialect.forUpdate === '';
     this.isSplit = random.chance(0.25);
     sim.note(
