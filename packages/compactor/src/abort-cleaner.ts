@@ -50,7 +50,8 @@ export class AbortCleaner {
       sinceMs: BigInt(clock.now()) + 86_400_000n,
     });
     const due = candidates.filter(({ tooManyAborts, hasOldAbort }) => tooManyAborts || hasOldAbort);
-    const retries = due.length === 0 ? new Map<string, Compaction>() : await this.retries();
+    const retries = await this.retries();
+    await this.endForgotten(retries, due);
     let removed = 0;
     for (const { resource } of due) {
       if (resource === undefined) continue;
@@ -76,6 +77,24 @@ export class AbortCleaner {
       }
     }
     return removed;
+  }
+
+  /** Nobody has any aborts there any more: they were cleaned with compactions of its partitions, or went with it. */
+  private async endForgotten(
+    retries: ReadonlyMap<string, Compaction>,
+    due: readonly { readonly resource?: Resource | undefined }[],
+  ): Promise<void> {
+    const known = new Set(due.map(({ resource }) => resource && keyOf(resource)));
+    if ([...retries.keys()].every((key) => known.has(key))) return;
+    const any = { abortedThreshold: 0, abortedTimeThresholdMs: 0n };
+    const sinceMs = BigInt(this.services.clock.now()) + 86_400_000n;
+    const { candidates } = await this.services.txns.findCompactionCandidates({ ...any, sinceMs });
+    for (const { resource, tooManyAborts, hasOldAbort } of candidates) {
+      if (resource !== undefined && (tooManyAborts || hasOldAbort)) known.add(keyOf(resource));
+    }
+    for (const [key, retry] of retries) {
+      if (!known.has(key)) await this.end(retry, CompactionState.COMPACTION_STATE_SUCCEEDED);
+    }
   }
 
   /** What could not be cleaned before, by table and partition. */
