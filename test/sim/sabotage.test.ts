@@ -3,7 +3,7 @@ import { SABOTAGES } from './src/sabotage.js';
 import { simulate } from './src/simulate.js';
 
 /** A broken rule must be seen within so many seeds. */
-const FEW = 40;
+const FEW = 80;
 
 // Apart from sim.test.ts, beside which it runs.
 describe('a broken rule of the simulation', { timeout: 600_000 }, () => {
