@@ -65,6 +65,8 @@ export class StatementTransaction {
   /** Of the running statement, and of those that have succeeded. */
   private effects = newEffects();
   private readonly earlier = newEffects();
+  /** Of a single statement: who heard late that it was aborted may have written what the Cleaner looked for before. */
+  private readonly files: Action[] = [];
   /** The first statement id of the running statement: it sees the folders of those before. */
   private firstOfStatement = 0;
   /** Folders in which this transaction has put a base, insert-only ones: what it adds there later goes into the base. */
@@ -236,7 +238,9 @@ export class StatementTransaction {
 
   /** A file or folder that goes if its statement fails or the transaction does not commit. */
   wrote(path: string): void {
-    if (this.isExplicit) this.onRollback(async () => void (await this.services.fs.delete(path, { recursive: true })));
+    const remove = async () => void (await this.services.fs.delete(path, { recursive: true }));
+    if (this.isExplicit) this.onRollback(remove);
+    else this.files.push(remove);
   }
 
   /** What cannot be taken back, to be done once the statement has succeeded as a whole. */
@@ -314,6 +318,7 @@ export class StatementTransaction {
       // After another error nobody knows whether it has committed: then everything stays. (A transaction that is not known
       // any more may have committed in a call whose answer got lost.)
       if (isEndOfTransaction(error) && error.code !== 'NO_SUCH_TXN') await this.takeBack();
+      if (isEndOfTransaction(error) && error.code === 'TXN_ABORTED') await runBackwards(this.files);
       throw error;
     }
     for (const action of [...this.earlier.afterCommit, ...this.effects.afterCommit]) await action();
