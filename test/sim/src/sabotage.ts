@@ -209,10 +209,6 @@ const BROKEN_RENAMES: Readonly<Record<string, (services: SimServices) => SimServ
         },
       },
     }),
-  'a transaction that was aborted goes on to rename': (services) =>
-    changed(services, {
-      catalog: { alterTable: (request) => services.catalog.alterTable({ ...request, txnId: undefined }) },
-    }),
 };
 
 const BROKEN_FILES: Readonly<Record<string, (files: FileSystem) => FileSystem>> = {
