@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PartitionValue, parsePartitionPathElement, ValidTxnList, ValidWriteIdList } from '@skep/core';
 import type { TypeDescription } from '@skep/orc';
@@ -23,6 +23,8 @@ interface TableReading {
 
 function partitionsOf(dir: string, depth: number): { dir: string; values: PartitionValue[] }[] {
   if (depth === 0) return [{ dir, values: [] }];
+  // A folder that was recorded empty is not in a clone; that it has no rows is compared as always.
+  if (!existsSync(dir)) return [];
   return readdirSync(dir)
     .filter((name) => statSync(join(dir, name)).isDirectory())
     .flatMap((name) => {
