@@ -1,4 +1,20 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take minutes though they are short, the longest first. */
+const LONG = ['test/sim/sabotage', 'test/sim/sim', 'test/services/', 'test/chaos/'];
+
+/** Begins with what takes longest: vitest begins with the largest files where it knows no times, and would wait for these at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = LONG.findIndex((name) => moduleId.includes(name));
+      return at === -1 ? LONG.length : at;
+    };
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => place(a) - place(b));
+  }
+}
 
 export default defineConfig({
   // Tests run the sources themselves: every package exports its src under the condition "source".
@@ -10,6 +26,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // MariaDB for the suites that ask for it.
     globalSetup: ['packages/metadb/test/global-setup.ts'],
   },
