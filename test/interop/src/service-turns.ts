@@ -91,7 +91,11 @@ export async function playServices(hive: HiveOnDatabase, { opened, checks, wareh
     'begun --- MAJOR initiated',
     'parts k=1 MAJOR ready for cleaning',
   ]) {
-    checks.check(`skep sees the request ${row} in ${JSON.stringify(asked)}`, asked.includes(row));
+    // Our Cleaner may have been there meanwhile, and says then what it waits for.
+    checks.check(
+      `skep sees the request ${row} in ${JSON.stringify(asked)}`,
+      asked.some((line) => line.startsWith(row)),
+    );
   }
   checks.check('Hive left the dropped table to the Cleaner', readdirSync(join(warehouse, 'mutual.db')).some(isGone));
 
@@ -180,7 +184,7 @@ export async function playServices(hive: HiveOnDatabase, { opened, checks, wareh
   checks.hiveSaid(third, [['2\thive', '3\thive', '4\thive']]);
   checks.check(
     "Hive has done what skep's Initiator asked for",
-    (await requests()).includes('begun --- MAJOR ready for cleaning'),
+    (await requests()).some((line) => line.startsWith('begun --- MAJOR ready for cleaning')),
   );
   const { states } = await opened.txns.getTxnStates({ txnIds: [dead] });
   checks.check('Hive has timed out the transaction of skep', states[0] !== TxnState.TXN_STATE_OPEN);
