@@ -27,8 +27,8 @@ import {
   when,
   whenElse,
 } from '../wasm/assembler.js';
-import { instantiate, type KernelCalls } from '../wasm/instance.js';
-import { CORRUPT, copyLiterals, copyMatch, corruptIf, PAGE_BYTES, SLACK_BYTES } from './copy-kernels.js';
+import { growTo, instantiate, type KernelCalls } from '../wasm/instance.js';
+import { CORRUPT, copyLiterals, copyMatch, corruptIf, SLACK_BYTES } from './copy-kernels.js';
 
 /*
  * Decompression of LZ4 and snappy blocks in WebAssembly. A kernel reads [src, srcEnd) and writes [dst, dstEnd) of its
@@ -177,8 +177,7 @@ export function decompressBlock(
   const src = SLACK_BYTES;
   const srcEnd = src + chunk.length;
   const dst = (srcEnd + 2 * SLACK_BYTES) & -SLACK_BYTES;
-  const missing = dst + maximumLength + SLACK_BYTES - memory.buffer.byteLength;
-  if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+  growTo(memory, dst + maximumLength + SLACK_BYTES);
   new Uint8Array(memory.buffer).set(chunk, src);
   const end = kernels[kind](src, srcEnd, dst, dst + maximumLength);
   return end === CORRUPT ? undefined : new Uint8Array(memory.buffer, dst, end - dst);

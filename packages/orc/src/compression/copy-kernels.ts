@@ -26,7 +26,6 @@ import {
  * up to SLACK_BYTES behind both ranges: that much memory belongs to nobody.
  */
 export const SLACK_BYTES = 64;
-export const PAGE_BYTES = 1 << 16;
 /** What a kernel answers for a block that cannot be; no output begins at this address. */
 export const CORRUPT = 0;
 

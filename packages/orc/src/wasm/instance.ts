@@ -16,6 +16,15 @@ export type KernelCalls<Names extends string> = { readonly memory: KernelMemory 
   Record<Names, (...values: number[]) => number>
 >;
 
+/** WebAssembly's memory grows by these. */
+const PAGE_BYTES = 1 << 16;
+
+/** Makes the memory so many bytes long at least; whoever looks at `buffer` looks again where it has grown. */
+export function growTo(memory: KernelMemory, bytes: number): void {
+  const missing = bytes - memory.buffer.byteLength;
+  if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+}
+
 /** The functions, ready to be called, and their memory of `pages` × 64 KiB. */
 export function instantiate<Names extends string>(
   functions: readonly KernelFunction<Names>[],

@@ -1,5 +1,5 @@
-import { instantiate, type KernelCalls } from '../../wasm/instance.js';
-import { PAGE_BYTES, SLACK_BYTES } from '../copy-kernels.js';
+import { growTo, instantiate, type KernelCalls } from '../../wasm/instance.js';
+import { SLACK_BYTES } from '../copy-kernels.js';
 import { codeLengths, reversedCodes } from './huffman-code.js';
 import { CODES, COUNTS, countKernel, LONGEST_LITERAL, literalsKernel, TABLES, TEXT } from './literals-kernels.js';
 import { CODE_LENGTH_ORDER, END_OF_BLOCK } from './tables.js';
@@ -44,9 +44,8 @@ class LiteralsDeflater {
   }
 
   private reserve(bytes: number): void {
-    const missing = bytes - this.memory.byteLength;
-    if (missing <= 0) return;
-    this.calls.memory.grow(Math.ceil(missing / PAGE_BYTES));
+    growTo(this.calls.memory, bytes);
+    if (this.memory === this.calls.memory.buffer) return;
     this.memory = this.calls.memory.buffer;
     this.bytes = new Uint8Array(this.memory);
     this.counts = new Uint32Array(this.memory, COUNTS, TABLES * 256);

@@ -1,5 +1,5 @@
-import { instantiate, type KernelCalls } from '../../wasm/instance.js';
-import { CORRUPT, PAGE_BYTES, SLACK_BYTES } from '../copy-kernels.js';
+import { growTo, instantiate, type KernelCalls } from '../../wasm/instance.js';
+import { CORRUPT, SLACK_BYTES } from '../copy-kernels.js';
 import {
   DISTANCE_BITS,
   DISTANCE_COUNTS,
@@ -92,9 +92,8 @@ class Inflater {
   }
 
   private reserve(bytes: number): void {
-    const missing = bytes - this.memory.byteLength;
-    if (missing <= 0) return;
-    this.calls.memory.grow(Math.ceil(missing / PAGE_BYTES));
+    growTo(this.calls.memory, bytes);
+    if (this.memory === this.calls.memory.buffer) return;
     this.memory = this.calls.memory.buffer;
     this.bytes = new Uint8Array(this.memory);
     this.words = new Int32Array(this.memory);

@@ -1,4 +1,5 @@
-import { CORRUPT, PAGE_BYTES, SLACK_BYTES } from '../copy-kernels.js';
+import { growTo } from '../../wasm/instance.js';
+import { CORRUPT, SLACK_BYTES } from '../copy-kernels.js';
 import { frameHeader, skippableBytes } from './frame.js';
 import {
   DISTANCES,
@@ -76,8 +77,7 @@ class ZstdDecompressor {
 
   private reserve(length: number): void {
     const { memory } = this.kernels;
-    const missing = length - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+    growTo(memory, length);
     if (this.bytes.buffer !== memory.buffer) this.bytes = new Uint8Array(memory.buffer);
   }
 
