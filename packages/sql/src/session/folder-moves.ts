@@ -1,6 +1,7 @@
 import { BugError, SkepError } from '@skep/core';
 import { type CatalogService, TxnState } from '@skep/rpc';
 import { type FileSystem, PathExistsError } from '@skep/storage';
+import { layeredCatalog } from './catalog-layer.js';
 import type { Services } from './services.js';
 
 /**
@@ -41,7 +42,7 @@ type MovingServices = Pick<Services, 'catalog' | 'txns' | 'fs'>;
 /** The catalog as sessions see it: renames that were interrupted come to their end before anybody works with what they renamed. */
 export function finishingMoves(services: MovingServices): CatalogService {
   const { catalog } = services;
-  const overlay: Pick<CatalogService, 'getTable' | 'getPartitions'> = {
+  return layeredCatalog(catalog, {
     async getTable(request) {
       for (let look = 0; look < MANY_LOOKS; look++) {
         const answer = await catalog.getTable(request);
@@ -83,8 +84,7 @@ export function finishingMoves(services: MovingServices): CatalogService {
       }
       throw new BugError(`the partitions of ${database}.${table} do not come to rest`);
     },
-  };
-  return Object.assign(Object.create(catalog), overlay);
+  });
 }
 
 /** The move of somebody who will not finish it. */

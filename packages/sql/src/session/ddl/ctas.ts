@@ -2,6 +2,7 @@ import type { StructVector } from '@skep/orc';
 import { type FieldSchema, LockType, type Table } from '@skep/rpc';
 import type { FileSystem } from '@skep/storage';
 import type { CreateTableStatement } from '../../parse/ast.js';
+import { layeredCatalog } from '../catalog-layer.js';
 import { findTable, qualify, requireDatabase, type SessionContext } from '../context.js';
 import { withoutAccurateStatistics } from '../distrust-statistics.js';
 import { TableWriter } from '../dml/table-writer.js';
@@ -115,13 +116,7 @@ async function writeNewTable(
 
 /** The writer asks where a partition is: a table that the catalog does not have yet has none. */
 function withoutPartitions(context: SessionContext): SessionContext {
-  const catalog = new Proxy(context.services.catalog, {
-    get(target, name) {
-      if (name === 'getPartitions') return async () => ({ partitions: [] });
-      const member: unknown = Reflect.get(target, name);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
+  const catalog = layeredCatalog(context.services.catalog, { getPartitions: async () => ({ partitions: [] }) });
   return { ...context, services: { ...context.services, catalog } };
 }
 
